@@ -90,8 +90,7 @@ def batch_of(source: Sequence[Sequence[int]], target: Sequence[Sequence[int]]) -
 
 def _word_by_word(model: TranslationModel, batch: Batch) -> float:
     found, _ = force(model, batch.source, batch.source_lengths, batch.target, by_steps=True)
-    counts = valid_positions(batch.target_lengths, batch.target.shape[1])
-    return float(-found[counts].mean())
+    return float(-found[valid_positions(batch.target_lengths, batch.target.shape[1])].mean())
 
 
 def _wider(ids: Tensor) -> Tensor:

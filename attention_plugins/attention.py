@@ -97,8 +97,7 @@ class Scoring(nn.Module):
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         """Projected queries and keys to scores ``(..., n_q, n_k)``.
 
-        Args:
-            needs: what :attr:`needs` names, but for the queries; nothing else is passed.
+        ``needs``: what :attr:`needs` names, but for the queries; nothing else is passed.
         """
         raise NotImplementedError(f"{type(self).__name__} needs forward(queries, keys)")
 
@@ -115,8 +114,7 @@ class Scoring(nn.Module):
     def pool(self, weights: Tensor, values: Tensor, **needs: Any) -> Tensor:
         """Weights ``(..., n_q, n_k)`` and values ``(..., n_k, d_v)`` to ``(..., n_q, d_v)``.
 
-        Args:
-            needs: what :attr:`needs` names.
+        ``needs``: what :attr:`needs` names.
         """
         return weights @ values
 
@@ -150,8 +148,7 @@ class ProductScoring(Scoring):
         Where :meth:`forward` is overridden too, a number for each query may be missing here: the
         softmax does not see it.
 
-        Args:
-            needs: as in :meth:`forward`.
+        ``needs``: as in :meth:`forward`.
         """
         return Product(queries, keys)
 
@@ -179,8 +176,7 @@ class KernelScoring(Scoring):
     def query_features(self, queries: Tensor, **needs: Any) -> Tensor:
         """Projected queries to ``phi(q)``, ``(..., n_q, r)``.
 
-        Args:
-            needs: those that :meth:`forward` is given and this method has an argument for.
+        ``needs``: those that :meth:`forward` is given and this method has an argument for.
         """
         raise NotImplementedError(f"{type(self).__name__} needs query_features(queries)")
 
@@ -188,8 +184,7 @@ class KernelScoring(Scoring):
     def key_features(self, keys: Tensor, **needs: Any) -> Tensor:
         """Projected keys to ``psi(k)``, ``(..., n_k, r)``.
 
-        Args:
-            needs: as in :meth:`query_features`.
+        ``needs``: as in :meth:`query_features`.
         """
         raise NotImplementedError(f"{type(self).__name__} needs key_features(keys)")
 
@@ -271,8 +266,7 @@ def scored(
     scores = scoring(queries, keys, **(needs or {}))
     if scores.shape == (*queries.shape[:-1], keys.shape[-2]):
         return scores
-    leading = together(queries.shape[:-2], keys.shape[:-2])
-    wanted = (*leading, queries.shape[-2], keys.shape[-2])
+    wanted = (*together(queries.shape[:-2], keys.shape[:-2]), queries.shape[-2], keys.shape[-2])
     if scores.shape != wanted:
         raise ContractError(
             f"the scoring returned scores {tuple(scores.shape)} of queries {tuple(queries.shape)} "
@@ -347,8 +341,7 @@ def attend(
 
     For the arguments see :class:`Inputs`.
 
-    Returns:
-        The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
+    Returns the output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
     """
     return attend_with(Inputs(
         scoring, queries, keys, values, mask, dropout, keys_projected, first, memory, key_positions
@@ -389,8 +382,7 @@ def pooled(
 ) -> Tensor:  # fmt: skip
     """The values under weights that are known, ``(..., n_q, d_v)``.
 
-    ``needs`` are those of forward; ``asked`` are the projected queries, for scorings that need
-    them here.
+    ``needs`` are those of forward; ``asked``, the projected queries, is for scorings that need it.
     """
     if "queries" in scoring.needs:
         needs = {**needs, "queries": asked}

@@ -53,8 +53,7 @@ class Choice:
     def of(self, *shape: int) -> tuple[list[int], list[int]]:
         """The numbers of heads and rows of weights ``(batch, heads, queries, keys)``.
 
-        Raises:
-            IndexError: there is no such head or row.
+        IndexError: there is no such head or row.
         """
         heads = _numbers("heads", self.heads, shape[1])
         asked = self.rows(shape[2]) if callable(self.rows) else self.rows
@@ -202,11 +201,9 @@ def multi_head(
 ) -> tuple[Any, Tensor]:
     """The answer of ``multi_head_attention_forward`` as asked for, and all its masked scores.
 
-    Where it would not compute the weights, it runs once more without dropout, on so many examples
-    of the batch.
+    Where it would not compute weights, it runs again without dropout, on so many of the batch.
 
-    Returns:
-        The answer, and scores ``(batch, heads, queries, keys)``.
+    Returns the answer, and scores ``(batch, heads, queries, keys)``.
     """
     asked = _MULTI_HEAD.bind(*args, **kwargs).arguments
     softmaxes = _Softmaxes()

@@ -87,16 +87,14 @@ def log_attention(
     first = {"format": FORMAT, "limit_bytes": limit_bytes, "left_out": left_out}
     written = "".join(json.dumps(each) + "\n" for each in (first, *kept))
     write_whole(folder / INDEX, written.encode())
-    gone = {each["step"] for each in known.lines} - {each["step"] for each in kept}
-    for number in gone:
+    for number in {each["step"] for each in known.lines} - {each["step"] for each in kept}:
         step_path(folder, number).unlink(missing_ok=True)
 
 
 def read_step(folder: str | Path, step: int) -> AttentionMaps:
     """The maps of one step of a log, each ``(1, heads, queries, keys)`` with its labels.
 
-    Raises:
-        ValueError: the step is not there, or its file is truncated or another one.
+    ValueError: the step is not there, or its file is truncated or another one.
     """
     path = step_path(folder, step)
     try:
@@ -170,9 +168,7 @@ def log_key(one: WatchedMap) -> str:
 def _entropies(weights: Tensor) -> list[float]:
     """Of each head the mean over the queries with weight, in nats; 0 where none has any."""
     some = weights.sum(dim=-1) > 0
-    nats = torch.where(some, entropy(weights.float()), 0).sum(dim=-1) / some.sum(dim=-1).clamp_min(
-        1
-    )
+    nats = torch.where(some, entropy(weights.float()), 0).sum(-1) / some.sum(-1).clamp_min(1)
     return [round(value, 4) for value in nats.tolist()]
 
 

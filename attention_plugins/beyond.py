@@ -36,8 +36,7 @@ def measured(
     product in Chefer et al. 2021, Generic attention-model explainability, and in Barkan et al.
     2021, Grad-SAM, which go on with its positive part. ``"rollout"``: see :func:`rollout`.
 
-    Raises:
-        ContractError: another measure, or a model that does not have what this one needs.
+    ContractError: another measure, or a model that does not have what this one needs.
     """
     given = model, source, lengths, target
     if measure == "rollout":
@@ -88,8 +87,7 @@ class _Kept(Recorder):
     def pooled(self, site: Site, values: Tensor, output: Tensor, patched: Tensor) -> None:
         self.values[site] = values
         self.outputs[site].append(output)
-        summed = self.live[site][-1] @ values
-        if not torch.allclose(summed, output, rtol=_SAME, atol=_SAME):
+        if not torch.allclose(self.live[site][-1] @ values, output, rtol=_SAME, atol=_SAME):
             self.no_sums.add(site)
         if output.dim() > 3:
             if (last := self.products.last) and last[0] == site:  # one query after the other
@@ -135,9 +133,7 @@ def rollout(weights: Mapping[Site, Tensor]) -> dict[Site, Tensor]:
     Zuidema 2020, Quantifying attention flow in Transformers. It is made for self-attention: the
     mean of the heads of a cross-attention is multiplied by the rollout of the whole encoder.
 
-    Raises:
-        ContractError: no self-attention, rows that do not sum to 1, rows and columns that are not
-            the same tokens.
+    ContractError: no self-attention, rows that do not sum to 1, rows and columns of other tokens.
     """
     found, stacks = {}, dict[str, Tensor]()
     for site, given in weights.items():

@@ -184,9 +184,8 @@ class _Blocks:
     def weights(self, part: slice, queries: Tensor, keys: Tensor) -> tuple[Tensor, dict[str, Any]]:
         """Of a block's queries, after dropout; and what the scoring asked for."""
         needs = needs_of(
-            self.scoring, queries.shape[-2], keys,
-            first=self.first + part.start, key_positions=self.key_positions,
-            mask=part_of_mask(self.allowed, part),
+            self.scoring, queries.shape[-2], keys, first=self.first + part.start,
+            key_positions=self.key_positions, mask=part_of_mask(self.allowed, part),
         )  # fmt: skip
         weights = weigh(self.scoring, queries, keys, part_of_mask(self.allowed, part), needs)
         return (drop(weights, self.dropout) if self.dropout else weights), needs

@@ -56,13 +56,10 @@ def catalogue(registry: Registry) -> dict[str, Any]:
     kinds = {kind: _records(registry, hook, failures) for kind, hook in HOOKS.items()}
     known = {each.distribution: each.version for each in (*registry.plugins, *failures)}
     return {
-        **kinds,
-        "kinds": {kind: hook.noun for kind, hook in HOOKS.items()},
+        **kinds, "kinds": {kind: hook.noun for kind, hook in HOOKS.items()},
         "plugins": [
             {
-                **_origin(plugin),
-                "module": plugin.module,
-                "contract": plugin.contract,
+                **_origin(plugin), "module": plugin.module, "contract": plugin.contract,
                 "offers": _brought(registry, plugin),
             }
             for plugin in registry.plugins
@@ -70,12 +67,10 @@ def catalogue(registry: Registry) -> dict[str, Any]:
         "failures": [asdict(failure) for failure in failures],
         "distributions": [described(name, version) for name, version in known.items()],
         "versions": {
-            "contract": ".".join(map(str, CONTRACT_VERSION)),
-            "torch": str(torch.__version__),
+            "contract": ".".join(map(str, CONTRACT_VERSION)), "torch": str(torch.__version__),
         },
-        "devices": available(),
-        "example": example(),
-    }
+        "devices": available(), "example": example(),
+    }  # fmt: skip
 
 
 def example() -> str:

@@ -35,9 +35,8 @@ CONTINUES = "continues"  # on a card's corpus: targets go on where their sources
 
 _FIELDS: Mapping[str, type] = {
     "format": int, "title": str, "model": str, "model_parameters": dict, "scoring": str,
-    "scoring_parameters": dict, "tokeniser": str, "max_tokens": int,
-    "source_vocabulary": list, "target_vocabulary": list, "corpus": dict, "training": dict,
-    "scores": dict,
+    "scoring_parameters": dict, "tokeniser": str, "max_tokens": int, "source_vocabulary": list,
+    "target_vocabulary": list, "corpus": dict, "training": dict, "scores": dict,
 }  # fmt: skip
 _OPTIONAL: Mapping[str, type] = {
     "normaliser": str, "normaliser_parameters": dict, "plugins": dict, "learned": dict,

@@ -42,8 +42,7 @@ def correlations(one: Tensor, other: Tensor, seen: Tensor | None = None) -> Tens
         seen = torch.ones_like(one[0], dtype=torch.bool)
     if not seen.any():  # no cell at all would give sums of nothing, which are 0
         return torch.full((len(one), len(other)), torch.nan, dtype=torch.float64)
-    found = _standardised(one[:, seen]) @ _standardised(other[:, seen]).T
-    return found.clamp(-1.0, 1.0)
+    return (_standardised(one[:, seen]) @ _standardised(other[:, seen]).T).clamp(-1.0, 1.0)
 
 
 def match_heads(one: Tensor, other: Tensor, seen: Tensor | None = None) -> list[Match]:

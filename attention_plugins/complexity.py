@@ -95,8 +95,7 @@ class Stopwatch:
     def __init__(self, layer: Callable[[Tensor], Tensor], x: Tensor) -> None:
         self._layer, self._x = layer, x
         self._calls = 2
-        once = self.seconds()
-        self._calls = min(_MOST_CALLS, max(1, math.ceil(_SHORTEST / max(once, 1e-9))))
+        self._calls = min(_MOST_CALLS, max(1, math.ceil(_SHORTEST / max(self.seconds(), 1e-9))))
 
     @torch.no_grad()
     def seconds(self) -> float:

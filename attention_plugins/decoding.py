@@ -225,9 +225,8 @@ def force(
     A :class:`~attention_plugins.models.protocols.ForcedModel` is given all words at once, unless
     ``by_steps`` asks for one by one, as when it searches. Another ``recorder`` may keep less.
 
-    Returns:
-        Log-probabilities of the given words ``(B, m)``, and each site's weights
-        ``(B, [heads,] queries, keys)``.
+    Returns log-probabilities of the given words ``(B, m)``, and each site's weights
+    ``(B, [heads,] queries, keys)``.
     """
     recorder = Recorder() if recorder is None else recorder
     given = source, lengths, target, Tap(recorder, interventions)

@@ -138,8 +138,7 @@ def _links(
     _, gold = tokenisers_of(registry.tokeniser(counted), pairs)
     for pair, *tokens in zip(pairs, *sides, strict=True):
         before = gold[0].tokenise(pair.source), gold[1].tokenise(pair.target)
-        after = tokens[0], tokens[1]
-        yield carried(pair.alignment, before, after, (pair.source, pair.target))
+        yield carried(pair.alignment, before, (tokens[0], tokens[1]), (pair.source, pair.target))
 
 
 def _numbered(side: Sequence[Tokens], vocabulary: Vocabulary, recipe: Recipe) -> list[list[int]]:

@@ -58,17 +58,14 @@ def apart(
 
     ``near`` are sources that one token inserted, deleted or replaced makes a training source,
     ``far`` all others; ``copied`` scores the nearest training source's translation as that of each
-    sentence. What no sentence belongs to is left out. Of each source ``wanted`` has its
-    references.
+    sentence. What no sentence belongs to is left out. ``wanted`` has each source's references.
     """
     found: dict[str, list[tuple[str, Sequence[str]]]] = {"near": [], "far": [], "copied": []}
     for source, said, right in zip(sources, translations, wanted, strict=True):
         nearest = neighbours[source]
         found["near" if nearest.is_near else "far"].append((said, right))
         found["copied"].append((nearest.pair.target, right))
-    return {
-        name: score(*map(list, zip(*part, strict=True))) for name, part in found.items() if part
-    }
+    return {n: score(*map(list, zip(*part, strict=True))) for n, part in found.items() if part}
 
 
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
@@ -132,10 +129,9 @@ def evaluate(
 ) -> dict[str, Any]:  # fmt: skip
     """Score the translations of every distinct source, against all its references.
 
-    Returns:
-        Corpus BLEU as ``bleu`` (0 to 100) with its ``signature`` and, as ``normalised``, what was
-        done to the text before; ``sentences``, ``beam``, ``too_long``: sources that the model does
-        not read; by another metric also ``metric``. With neighbours the parts of :func:`apart`.
+    Returns corpus BLEU as ``bleu`` (0 to 100) with its ``signature`` and, as ``normalised``, what
+    was done to the text before; ``sentences``, ``beam``, ``too_long``: sources that the model does
+    not read; by another metric also ``metric``. With neighbours the parts of :func:`apart`.
     """
     by_source = references(pairs)
     sources = [source for source in by_source if translator.reads(source)]
@@ -202,10 +198,9 @@ def foretold(
     these are given: each token by how often it came, and by how often it came after the last one
     (interpolated as by Witten and Bell 1991).
 
-    Returns:
-        ``nats`` a token and ``accuracy``, the share of tokens that were the likeliest, of the
-        model and of each of the other two; ``words``: how many tokens; ``sentences``;
-        ``too_long``: those that the model does not read.
+    Returns ``nats`` a token and ``accuracy``, the share of tokens that were the likeliest, of the
+    model and of each of the other two; ``words``: how many tokens; ``sentences``; ``too_long``:
+    those that the model does not read.
     """
     shortest: dict[str, SentencePair] = {}
     for pair in sorted(pairs, key=lambda pair: len(pair.source)):
@@ -221,8 +216,7 @@ def foretold(
     if learned:
         texts = dict.fromkeys(map(whole, learned))
         rows = [_ids(translator, text) for text in texts if translator.reads(text, target=True)]
-        size = len(translator.card["target_vocabulary"])
-        for name, foretell in _counted(rows, size).items():
+        for name, foretell in _counted(rows, len(translator.card["target_vocabulary"])).items():
             said = [
                 foretell(row[:place], row[place])
                 for pair in read

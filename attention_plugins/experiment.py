@@ -23,13 +23,7 @@ from attention_plugins.contract import (
     Tokeniser,
     settle,
 )
-from attention_plugins.datasets.parallel import (
-    fingerprint,
-    references,
-    source_key,
-    split_by_source,
-    whole,
-)
+from attention_plugins.datasets import parallel
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
 from attention_plugins.randomness import undisturbed
@@ -167,14 +161,13 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "learned": dict(zip(("source", "target"), encoded.learned, strict=True)),
         "max_tokens": experiment.recipe.max_tokens,
         "corpus": {
-            "name": experiment.corpus, "sha256": fingerprint(pairs), "pairs": len(pairs),
+            "name": experiment.corpus, "sha256": parallel.fingerprint(pairs), "pairs": len(pairs),
             "trained_on": len(kept), "held_out_sources": experiment.held_out,
             "split_seed": experiment.split_seed, **_described(data, held_out or kept, encoded),
         },
         "training": {
-            **asdict(experiment.recipe),
-            "threads": torch.get_num_threads(), "torch": torch.__version__,
-            "python": platform.python_version(),
+            **asdict(experiment.recipe), "threads": torch.get_num_threads(),
+            "torch": torch.__version__, "python": platform.python_version(),
             "parameters": sum(p.numel() for p in model.parameters()),
         },
         "scores": {}, "source_vocabulary": list(encoded.source_vocabulary.tokens),
@@ -277,7 +270,7 @@ def divide(
     """
     if not held_out:
         return pairs, []
-    return split_by_source(pairs, held_out=held_out, seed=seed, continued=continued)
+    return parallel.split_by_source(pairs, held_out=held_out, seed=seed, continued=continued)
 
 
 def _divided(
@@ -297,7 +290,7 @@ def learned_and_unseen(
     """
     corpus = card["corpus"]
     pairs = pairs[: corpus["pairs"]]
-    if fingerprint(pairs) != corpus["sha256"]:
+    if parallel.fingerprint(pairs) != corpus["sha256"]:
         raise ContractError(
             f"{name} is not the corpus of this checkpoint's card "
             f"({corpus['name']}, {corpus['pairs']:,} pairs), "
@@ -314,12 +307,12 @@ def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[Sente
     """The pairs whose sources a checkpoint did not learn: held-out, beyond its part, or all."""
     corpus = card["corpus"]
     own, beyond = pairs[: corpus["pairs"]], pairs[corpus["pairs"] :]
-    if fingerprint(own) != corpus["sha256"]:
+    if parallel.fingerprint(own) != corpus["sha256"]:
         return list(pairs)
     learned, held_out = _divided(corpus, own)
-    text = whole if corpus.get(CONTINUES) else attrgetter("source")
-    known = {source_key(text(pair)) for pair in learned}
-    return [*held_out, *(pair for pair in beyond if source_key(text(pair)) not in known)]
+    text = parallel.whole if corpus.get(CONTINUES) else attrgetter("source")
+    known = {parallel.source_key(text(pair)) for pair in learned}
+    return [*held_out, *(pair for pair in beyond if parallel.source_key(text(pair)) not in known)]
 
 
 def keep(trained: Trained, folder: Path) -> Checkpoint:
@@ -361,7 +354,7 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
 
 def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[SentencePair]:
     """All pairs of at most so many different sources, drawn at random."""
-    by_source = references(pairs)
+    by_source = parallel.references(pairs)
     ordered = sorted(by_source, key=normalise)
     chosen = random.Random(seed).sample(ordered, min(sources, len(ordered)))
     return [SentencePair(source, target) for source in chosen for target in by_source[source]]

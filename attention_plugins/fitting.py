@@ -33,15 +33,13 @@ def grid(parameters: Sequence[Parameter]) -> list[dict[str, float]]:
     """Every combination of values of the parameters that are real numbers.
 
     Each takes its default and 7 values up to its bounds, in equal ratios where these are above 0.
-    Where that makes more than 64, all take fewer, and those after the sixth their default.
-    Defaults first.
+    With more than 64 all take fewer, and those after the sixth their default. Defaults first.
     """
     tuned = [one for one in parameters if isinstance(one.default, float)][:_MOST]
     most = min(VALUES, int(COMBINATIONS ** (1 / len(tuned)) + 1e-9) - 1) if tuned else 0
-    values = [_values(one, max(1, most)) for one in tuned]
     return [
         {one.name: value for one, value in zip(tuned, combination, strict=True)}
-        for combination in product(*values)
+        for combination in product(*[_values(one, max(1, most)) for one in tuned])
     ]
 
 
@@ -61,7 +59,7 @@ _DECAYS, _SMALLEST = (0.9, 0.999), 1e-8  # as torch.optim.Adam's defaults
 
 def sgd_steps(weights: Sequence[nn.Parameter], momentum: float = 0.0) -> Update:
     """Steps of :class:`torch.optim.SGD`, given the rate; its momentum is Nesterov's."""
-    velocities: dict[torch.Tensor, torch.Tensor | None] = dict.fromkeys(weights)
+    velocities: dict[Tensor, Tensor | None] = dict.fromkeys(weights)
 
     @torch.no_grad()
     def update(rate: float) -> None:
@@ -78,9 +76,9 @@ def sgd_steps(weights: Sequence[nn.Parameter], momentum: float = 0.0) -> Update:
 
 def adam_steps(weights: Sequence[nn.Parameter]) -> Update:
     """Steps of :class:`torch.optim.Adam` with its default decays, given the learning rate."""
-    means: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros_like(w) for w in weights}
-    squares: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros_like(w) for w in weights}
-    counts: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros(()) for w in weights}
+    means: dict[Tensor, Tensor] = {w: torch.zeros_like(w) for w in weights}
+    squares: dict[Tensor, Tensor] = {w: torch.zeros_like(w) for w in weights}
+    counts: dict[Tensor, Tensor] = {w: torch.zeros(()) for w in weights}
 
     @torch.no_grad()
     def update(rate: float) -> None:
@@ -94,9 +92,7 @@ def adam_steps(weights: Sequence[nn.Parameter]) -> Update:
     return update
 
 
-def _with_gradients(
-    weights: Sequence[nn.Parameter],
-) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+def _with_gradients(weights: Sequence[nn.Parameter]) -> tuple[list[Tensor], list[Tensor]]:
     pairs = [(weight, weight.grad) for weight in weights if weight.grad is not None]
     return [weight for weight, _ in pairs], [gradient for _, gradient in pairs]
 

@@ -21,9 +21,7 @@ def strongest_links(weights: Tensor, source: range, target_length: int) -> Links
     ``target_length`` how many words there are, both without ``<eos>``.
     """
     best = weights[:target_length].argmax(dim=-1).tolist()
-    return frozenset(
-        (key - source.start, target) for target, key in enumerate(best) if key in source
-    )
+    return frozenset((key - source.start, word) for word, key in enumerate(best) if key in source)
 
 
 class Agreement(NamedTuple):

@@ -19,8 +19,7 @@ def attend_in_linear_time(inputs: Inputs[KernelScoring]) -> Tensor:
         allowed = allowed[:, None] if allowed.dim() == 1 else allowed.mT  # (..., n_k, 1)
         answers = answers * allowed.to(answers.dtype)
     sums = asks @ answers.sum(dim=-2, keepdim=True).mT  # (..., n_q, 1)
-    tiny = torch.finfo(sums.dtype).tiny
-    return asks @ (answers.mT @ values) / sums.clamp_min(tiny)
+    return asks @ (answers.mT @ values) / sums.clamp_min(torch.finfo(sums.dtype).tiny)
 
 
 def runs_in_linear_time(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[KernelScoring]]:

@@ -44,8 +44,7 @@ def lightning_log(folder: str | Path, every: int = 100, **watching: Any) -> Any:
     What the first batch of each ``every``-th step runs is logged under the step's number.
     Arguments as of :func:`trainer_log`.
 
-    Raises:
-        ImportError: Lightning is not installed.
+    ImportError: Lightning is not installed.
     """
 
     class LightningLog(importlib.import_module("lightning.pytorch").Callback):

@@ -79,8 +79,7 @@ def _tensors(path: Path) -> list[WatchedMap] | _Others:
         metadata = file.metadata() or {}
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if metadata.get("format") != _FORMAT:
-        tokens = {n: json.loads(metadata[n]) for n in _LABELS if n in metadata}
-        return tensors, tokens
+        return tensors, {n: json.loads(metadata[n]) for n in _LABELS if n in metadata}
     facts = json.loads(metadata["maps"])
     if not isinstance(facts, list) or tensors.keys() != set(map(str, range(len(facts)))):
         raise ValueError("its list of maps does not fit its tensors")

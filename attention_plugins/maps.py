@@ -127,8 +127,7 @@ class AttentionMaps(Sequence[WatchedMap]):
     def save(self, path: str | Path) -> None:
         """One .safetensors file, with names and labels as JSON in its metadata.
 
-        Raises:
-            ValueError: there are no maps, or weights that :meth:`load` would refuse.
+        ValueError: there are no maps, or weights that :meth:`load` would refuse.
         """
         map_files.save(self._maps, path)
 

@@ -221,8 +221,7 @@ class Watch(TorchFunctionMode):
             frame = self._frames.pop()
             for found in self._trace.close(frame, output):
                 if found.index is not None:
-                    kept = self._kept[found.index]
-                    self._kept[found.index] = replace(kept, doubts=found.doubts)
+                    self._kept[found.index] = replace(self._kept[found.index], doubts=found.doubts)
             if frame.module is module:
                 break
         self._in_flex = False

@@ -130,8 +130,7 @@ class AttentionMap:
         sums = self.weights.sum(dim=-1)
         # A bfloat16 weight alone is rounded by more than the tolerance.
         tolerance = max(_ROW_SUM_TOLERANCE, torch.finfo(self.weights.dtype).eps)
-        wrong = (torch.minimum((sums - 1).abs(), sums.abs()) > tolerance).any()
-        if self.normalised and wrong:
+        if self.normalised and (torch.minimum((sums - 1).abs(), sums.abs()) > tolerance).any():
             raise ValueError(
                 f"{where}: rows sum to {sums.min():.3f}…{sums.max():.3f}, need 1 or 0"
             )

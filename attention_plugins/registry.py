@@ -168,8 +168,7 @@ class Registry:
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
 
-        Of a checkpoint that was trained or laid here, one that names this machine; raises as
-        :meth:`named`.
+        Of a checkpoint trained or laid here, one that names this machine; raises as :meth:`named`.
         """
         record = self.named(HOOKS[kind].record, name)
         if is_formula(record.name):
@@ -337,8 +336,7 @@ class _Loader:
                 claims[kind, spec.name].append((spec, source))
         offered = []
         for (kind, name), claimants in claims.items():
-            built_in = [claim for claim in claimants if claim[1].built_in]
-            winners = built_in or claimants
+            winners = [claim for claim in claimants if claim[1].built_in] or claimants
             if len(winners) == 1:
                 offered.append((kind, *winners[0]))
             refused = [claim for claim in claimants if len(winners) > 1 or claim not in winners]

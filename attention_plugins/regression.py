@@ -82,8 +82,7 @@ def standardise(data: RegressionData) -> tuple[RegressionData, Scale]:
     peak = torch.where(peak > 0, peak, torch.ones_like(peak))
     deviation = peak * (centred / peak).std(dim=0, correction=0)  # squares must not underflow
     unit = torch.where(deviation > 0, deviation, torch.ones_like(deviation)) / _SPREAD
-    scaled = data._replace(x=centred / unit, queries=(data.queries - mean) / unit)
-    return scaled, Scale(mean, unit)
+    return data._replace(x=centred / unit, queries=(data.queries - mean) / unit), Scale(mean, unit)
 
 
 def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) -> Tensor:

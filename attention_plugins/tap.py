@@ -75,8 +75,7 @@ class Intervention:
         older than the key stays as it is, also where all rows come at once and a mask keeps it
         from the key.
 
-        Raises:
-            IndexError: a head or a key that the site does not have.
+        IndexError: a head or a key that the site does not have.
         """
         n_queries, n_keys = weights.shape[-2:]
         joins = self.site.kind in _JOINING
@@ -117,8 +116,7 @@ def _older(allowed: Tensor, key: int) -> Tensor:
     if allowed.dim() < 2 or allowed.shape[-2] == 1:
         return torch.zeros((1, 1), dtype=torch.bool, device=allowed.device)
     column = allowed[..., key if allowed.shape[-1] > 1 else 0, None].long()
-    later = column.flip(-2).cummax(dim=-2).values.flip(-2)
-    return later > column
+    return column.flip(-2).cummax(dim=-2).values.flip(-2) > column
 
 
 def attend_unseen(inputs: Inputs[Scoring]) -> Tensor:
@@ -200,8 +198,7 @@ class Tap:
 
         A site that is asked again goes on counting: its queries follow those before.
 
-        Returns:
-            The output ``(..., n_q, d_v)``.
+        Returns the output ``(..., n_q, d_v)``.
         """
         inputs = Inputs(
             scoring, queries, keys, values, mask, dropout, keys_projected,
@@ -219,9 +216,8 @@ class Tap:
     ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Attention at ``site`` for a model that computes with the weights, as a copying one does.
 
-        Returns:
-            The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
-            values, interventions included, but before dropout.
+        Returns the output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met
+        the values, interventions included, but before dropout.
         """
         return self._attend_with_weights(site, Inputs(
             scoring, queries, keys, values, mask, dropout, keys_projected,
@@ -243,8 +239,7 @@ class Tap:
         For attention layers and models whose weights no scoring makes. The weights are recorded
         and changed as others are; ``mask`` is as in :func:`attend`, ``dropout`` the share dropped.
 
-        Returns:
-            The output ``(..., n_q, d_v)``.
+        Returns the output ``(..., n_q, d_v)``.
         """
         first = self._count(site, weights)
         weights = self._changed(site, weights, mask, first, None)

@@ -239,8 +239,7 @@ class Translator:
     ) -> Iterator[dict[Site, Tensor]]:  # fmt: skip
         """Every site's weights ``(heads, queries, keys)`` while each pair's target is forced.
 
-        Pair by pair, in order, without padding. ContractError names an empty or over-long
-        sentence.
+        Pair by pair, in order, unpadded. ContractError names an empty or over-long sentence.
         """
         if needs_memory(self.model) and hasattr(self.model, "axes"):
             batch_size = 1  # its keys may follow each other without the padding between two parts
@@ -347,8 +346,7 @@ class Translator:
         return [best[0].ids for best in found]
 
     def _text(self, sentence: Sentence) -> str:
-        words = [word for word in sentence.words if word != "<eos>"]
-        return self._tokenisers[1].detokenise(words)
+        return self._tokenisers[1].detokenise([word for word in sentence.words if word != "<eos>"])
 
     def _unknown(self, sentence: Sentence) -> tuple[str, ...]:
         pairs = zip(sentence.words, sentence.ids, strict=True)
@@ -365,8 +363,7 @@ class Translator:
         return record.AttentionMap(
             site=site, weights=_heads_first(weights[0]).float().cpu(),
             query_labels=record.labels(axes.queries, {**both, "target": target}),
-            key_labels=record.labels(axes.keys, {**both, "target": read}),
-            **known,
+            key_labels=record.labels(axes.keys, {**both, "target": read}), **known,
         )  # fmt: skip
 
     def _read_in_a_row(self, source: tuple[str, ...], target: tuple[str, ...]) -> tuple[str, ...]:

@@ -138,10 +138,8 @@ def is_causal(weights: Tensor) -> bool:
 def checked(one: WatchedMap, *, sums: bool = True) -> Tensor:
     """A map's weights ``(batch, heads, queries, keys)``, which are some.
 
-    Raises:
-        ValueError: another shape, values that are not finite, and where they are not ``signed``,
-            values below 0 and, where ``sums``, rows that sum to neither 1 nor 0; with the map's
-            name.
+    ValueError: another shape, values that are not finite, and where they are not ``signed``,
+    values below 0 and, where ``sums``, rows that sum to neither 1 nor 0; with the map's name.
     """
     weights, where = one.weights, called(one.name)
     if weights.dim() != 4 or not weights.numel():

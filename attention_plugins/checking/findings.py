@@ -40,9 +40,7 @@ def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:
         return one.shape == other.shape
     if one.dtype != torch.float64:  # what is cast down is the matter of the rule on precision
         tolerance = max(tolerance, 1e-4)
-    size = max(
-        1.0, *(float(part.detach().nan_to_num(0, 0, 0).abs().max()) for part in (one, other))
-    )
+    size = max(1.0, *(float(t.detach().nan_to_num(0, 0, 0).abs().max()) for t in (one, other)))
     return bool(torch.allclose(one, other, rtol=0.0, atol=tolerance * size, equal_nan=True))
 
 

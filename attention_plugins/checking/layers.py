@@ -6,27 +6,18 @@ of a batch and padding apart, and sends its weights through the tap.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from attention_plugins import contract
 from attention_plugins.attention import Scoring
 from attention_plugins.beside import beside
 from attention_plugins.checking.findings import ALONE, Broken, Rule, attempt, draw, equal, rule
 from attention_plugins.checking.models import attending, conduct, translating
 from attention_plugins.checking.records import check_the_record_explains_itself, values_of
-from attention_plugins.contract import (
-    ContractError,
-    LayerSizes,
-    LayerSpec,
-    ModelSizes,
-    ModelSpec,
-    Scalar,
-    ScoringFactory,
-    SiteKind,
-    Sizes,
-)
 from attention_plugins.layers import AttentionLayer
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.models.transformer_layers import Hyperparameters
@@ -39,23 +30,21 @@ _SAID = beside(__file__, "words.toml")["layers"]
 _BATCH, _QUERIES, _KEYS, _HIDDEN, _HEADS = 2, 5, 7, 12, 2
 
 
-def hosted(spec: LayerSpec) -> ModelSpec:
+def hosted(spec: contract.LayerSpec) -> contract.ModelSpec:
     """A Transformer of two layers that attends with a layer of its defaults where it can stand."""
 
     class Hosting(Hyperparameters):
-        def chosen(self) -> LayerSpec:
+        def chosen(self) -> contract.LayerSpec:
             return spec
-
-    def build(make: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]) -> nn.Module:
-        return Transformer(make, sizes, values, Hosting)
 
     small = (replace(p, default={"hidden": _HIDDEN, "heads": _HEADS}.get(p.name, p.default))
              for p in TRANSFORMER.parameters)  # fmt: skip
+    build = partial(Transformer, record=Hosting)
     return replace(TRANSFORMER, name=spec.name, build=build, parameters=tuple(small))
 
 
 @rule("layers", decides=True)
-def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
+def check_it_can_be_built_and_asked(spec: contract.LayerSpec) -> None:
     """``build`` gives a layer that remembers and attends, before anything else is looked at."""
     for kind in spec.kinds:
         with attempt(f"when it was built for the kind {kind}", ALONE):
@@ -77,7 +66,7 @@ def check_it_can_be_built_and_asked(spec: LayerSpec) -> None:
 
 
 @rule("layers")
-def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
+def check_positions_are_remembered_one_by_one(spec: contract.LayerSpec) -> None:
     """What is kept of words in two parts, joined, is what is kept of all at once."""
     layer, memory = _made(spec, spec.kinds[0]), _inputs("cross")[1]
     whole = layer.remember(memory)
@@ -88,7 +77,7 @@ def check_positions_are_remembered_one_by_one(spec: LayerSpec) -> None:
 
 
 @rule("layers")
-def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
+def check_weights_leave_through_the_tap(spec: contract.LayerSpec) -> None:
     """A map of all queries and keys is recorded at the site that the layer was called for."""
     for kind in spec.kinds:
         recorder, site, (inputs, memory) = Recorder(), Site(kind, 3), _inputs(kind)
@@ -102,7 +91,7 @@ def check_weights_leave_through_the_tap(spec: LayerSpec) -> None:
 
 
 @rule("layers")
-def check_keys_may_be_left_out(spec: LayerSpec) -> None:
+def check_keys_may_be_left_out(spec: contract.LayerSpec) -> None:
     """With fewer keys, and places that say so, it attends as where a mask rules the others out.
 
     So it stands in a prefix language model, whose sources end at different places; or it refuses.
@@ -110,7 +99,7 @@ def check_keys_may_be_left_out(spec: LayerSpec) -> None:
     if "decoder" not in spec.kinds:
         return
     torch.manual_seed(5)
-    sizes = LayerSizes(_HIDDEN, _HEADS, 0.0, "decoder")
+    sizes = contract.LayerSizes(_HIDDEN, _HEADS, 0.0, "decoder")
     site, left, asking = Site("cross", 0), torch.tensor([0, 1, 4, 5, 6]), torch.tensor([4, 5, 6])
     mask = torch.ones(_KEYS, _KEYS, dtype=torch.bool).tril()[asking]
     mask[:, 2:4] = False
@@ -122,22 +111,22 @@ def check_keys_may_be_left_out(spec: LayerSpec) -> None:
             some = {name: part.index_select(-2, left) for name, part in kept.items()}
             whole = layer.attend(Tap(), site, asked, kept, mask)
             fewer = layer.attend(Tap(), site, asked, some, mask[:, left], left)
-        except ContractError:
+        except contract.ContractError:
             return
     if not equal(whole, fewer):
         raise Broken(_SAID["other_without_keys"])
 
 
 @rule("layers")
-def check_it_asks_for_a_scoring_as_it_says(spec: LayerSpec) -> None:
+def check_it_asks_for_a_scoring_as_it_says(spec: contract.LayerSpec) -> None:
     """A scoring is built by the factory, unless the record says ``own_scoring=True``."""
-    asked = list[Sizes]()
+    asked = list[contract.Sizes]()
 
-    def factory(sizes: Sizes) -> Scoring:
+    def factory(sizes: contract.Sizes) -> Scoring:
         asked.append(sizes)
         return ADDITIVE.create(sizes)
 
-    spec.create(factory, LayerSizes(_HIDDEN, _HEADS, kind=spec.kinds[0]))
+    spec.create(factory, contract.LayerSizes(_HIDDEN, _HEADS, kind=spec.kinds[0]))
     if asked and spec.own_scoring:
         raise Broken("it asks for a scoring; leave own_scoring=True out of the record")
     if not asked and not spec.own_scoring:
@@ -145,7 +134,7 @@ def check_it_asks_for_a_scoring_as_it_says(spec: LayerSpec) -> None:
 
 
 @rule("layers")
-def check_every_parameter_is_used(spec: LayerSpec) -> None:
+def check_every_parameter_is_used(spec: contract.LayerSpec) -> None:
     """It builds at both bounds, and shapes or outputs follow the value."""
     for parameter in spec.parameters:
         found = list[tuple[list[torch.Size], Tensor]]()
@@ -153,7 +142,7 @@ def check_every_parameter_is_used(spec: LayerSpec) -> None:
             with attempt(f"with {parameter.name}={value!r}", "allow less, or take every value"):
                 try:
                     layer = _made(spec, spec.kinds[0], {parameter.name: value}).train()
-                except ContractError:
+                except contract.ContractError:
                     continue  # not with the others' defaults
                 shapes = [weight.shape for weight in layer.parameters()]
                 inputs, memory = _inputs(spec.kinds[0])
@@ -167,21 +156,21 @@ def check_every_parameter_is_used(spec: LayerSpec) -> None:
 
 
 def _made(
-    spec: LayerSpec, kind: SiteKind, values: Mapping[str, object] | None = None
+    spec: contract.LayerSpec, kind: contract.SiteKind, values: Mapping[str, object] | None = None
 ) -> AttentionLayer:
     torch.manual_seed(5)
-    made = spec.create(ADDITIVE.factory(), LayerSizes(_HIDDEN, _HEADS, 0.0, kind), values)
+    made = spec.create(ADDITIVE.factory(), contract.LayerSizes(_HIDDEN, _HEADS, 0.0, kind), values)
     return cast("AttentionLayer", made.double().eval())  # its methods were looked for
 
 
-def _inputs(kind: SiteKind) -> tuple[Tensor, Tensor]:
+def _inputs(kind: contract.SiteKind) -> tuple[Tensor, Tensor]:
     """What asks and what is asked: the same where a sequence looks at itself."""
     asked = draw(_BATCH, _KEYS, _HIDDEN, seed=1)
     return (draw(_BATCH, _QUERIES, _HIDDEN) if kind == "cross" else asked), asked
 
 
 def _in_a_transformer(check: Rule) -> None:
-    def ask(spec: LayerSpec) -> None:
+    def ask(spec: contract.LayerSpec) -> None:
         try:
             check(hosted(spec))
         except Broken as error:

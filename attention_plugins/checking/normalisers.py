@@ -7,12 +7,8 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import masked_weights
 from attention_plugins.beside import beside
+from attention_plugins.checking import records
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, rule
-from attention_plugins.checking.records import (
-    Snapshot,
-    check_the_record_explains_itself,
-    values_of,
-)
 from attention_plugins.contract import NormaliserSpec, Sizes
 
 _SAID = beside(__file__, "words.toml")["normalisers"]
@@ -45,7 +41,7 @@ def _cases() -> list[tuple[str, Tensor]]:
     return [(what, usual * scale) for what, scale in cases]
 
 
-rule("normalisers")(check_the_record_explains_itself)
+rule("normalisers")(records.check_the_record_explains_itself)
 
 
 @rule("normalisers")
@@ -83,8 +79,7 @@ def check_a_masked_key_changes_nothing(spec: NormaliserSpec) -> None:
     made, scores = _make(spec), draw(*_SHAPE)
     allowed = torch.arange(_SHAPE[-1]) < _SHAPE[-1] - _MASKED
     hidden = masked_weights(scores, allowed, made)
-    alone = _weights(made, scores[..., allowed])
-    if not equal(hidden[..., allowed], alone):
+    if not equal(hidden[..., allowed], _weights(made, scores[..., allowed])):
         raise Broken(_SAID["masked_key_counts"])
 
 
@@ -94,8 +89,7 @@ def check_rows_do_not_meet(spec: NormaliserSpec) -> None:
     made, scores = _make(spec), draw(*_SHAPE)
     together = _weights(made, scores)
     head = slice(None) if spec.takes_sizes else slice(1, 2)  # heads may have their own weights
-    alone = _weights(made, scores[1:, head, 4:5])
-    if not equal(together[1:, head, 4:5], alone):
+    if not equal(together[1:, head, 4:5], _weights(made, scores[1:, head, 4:5])):
         raise Broken("a row's weights depend on other rows; work on the last dimension only")
 
 
@@ -132,7 +126,7 @@ def check_every_parameter_is_used(spec: NormaliserSpec) -> None:
     scores = draw(*_SHAPE)
     for parameter in spec.parameters:
         found = []
-        for value in values_of(parameter, on_step=True):
+        for value in records.values_of(parameter, on_step=True):
             made = _make(spec, **{parameter.name: value}).train()
             for weight in made.parameters():
                 weight.requires_grad_(False)
@@ -159,7 +153,7 @@ def check_scores_stay_as_they_are(spec: NormaliserSpec) -> None:
 def check_nothing_is_kept_on_a_module(spec: NormaliserSpec) -> None:
     """No attribute is new or other afterwards; evaluation draws nothing at random."""
     made, scores = _make(spec), draw(*_SHAPE)
-    before = Snapshot(made)
+    before = records.Snapshot(made)
     one, another = _weights(made, scores), _weights(made, scores)
     if changed := before.changed(made):
         raise Broken(f"it set {', '.join(changed)}; several users share one module")

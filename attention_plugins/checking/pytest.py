@@ -26,8 +26,7 @@ def cases(
 ) -> list[Case]:
     """The rules of any kind of record, for ``pytest.mark.parametrize``.
 
-    A rule with a waiver must not hold: one that does fails too. ContractError: a waiver of a rule
-    that does not exist.
+    A rule with a waiver must not hold: one that does fails too. ContractError: waiver of no rule.
     """
     found = rules(kind, spec)
     if unknown := sorted(expected_failures.keys() - found.keys()):

@@ -76,8 +76,7 @@ class _Watch:
         try:
             while True:
                 try:
-                    left = max(0.0, self._deadline - time.monotonic())
-                    line = self._lines.get(timeout=left)
+                    line = self._lines.get(timeout=max(0.0, self._deadline - time.monotonic()))
                 except queue.Empty:
                     return self._ended(
                         f"did not end within {self._limit:g} s; look for an endless loop, or give "

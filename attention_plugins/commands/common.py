@@ -57,8 +57,7 @@ def choose_threads(asked: int | None, computing: int = 0) -> None:
     """Compute with as many CPU threads as somebody asked for, else with one for each free core.
 
     On busy cores a training on more threads takes longer: at every step they wait for each other.
-    Without ``--threads`` OpenMP's variables decide, then the load, less the ``computing`` threads
-    of this process.
+    Without ``--threads`` OpenMP's variables decide, then the load less our ``computing`` threads.
     """
     if asked is not None:
         torch.set_num_threads(asked)
@@ -81,8 +80,7 @@ def _free_cores(computing: int) -> int:
     # The load is an average of the last minute. Linux also says how many compute just now, and
     # who asks is one of them: what has ended meanwhile does not count.
     with suppress(OSError, ValueError, IndexError):
-        now = int(_LOAD.read_text().split()[3].partition("/")[0]) - 1
-        others = min(others, now)
+        others = min(others, int(_LOAD.read_text().split()[3].partition("/")[0]) - 1)
     return max(1, round(cores - others))
 
 

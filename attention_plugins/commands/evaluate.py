@@ -24,8 +24,7 @@ from attention_plugins.translator import Translator
 class _Corpus(NamedTuple):
     """Sentence pairs to translate; of a file without ``data``, of which the card says more.
 
-    ``neighbours`` are of every source its nearest training pair, and ``learned`` are all those,
-    where they are known.
+    ``neighbours`` are of every source its nearest training pair, ``learned`` all those, if known.
     """
 
     data: DatasetSpec | None

@@ -71,8 +71,7 @@ def _folder(name: str) -> tuple[Path, str]:
 
 def _texts(given: argparse.Namespace, subject: measuring.Subject, budget: Budget) -> tuple:
     if given.texts is None:
-        write = given.write or measuring.TOKENS
-        return subject.own_texts(budget, write), measuring.OWN_TEXTS
+        return subject.own_texts(budget, given.write or measuring.TOKENS), measuring.OWN_TEXTS
     try:
         lines = read_bounded(given.texts, _MOST_BYTES).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

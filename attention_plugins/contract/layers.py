@@ -6,12 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from attention_plugins.contract.parameters import (
-    ContractError,
-    Parameter,
-    check_record,
-    settle,
-)
+from attention_plugins.contract.parameters import ContractError, Parameter, check_record, settle
 from attention_plugins.contract.scorings import ScoringFactory
 from attention_plugins.contract.sizes import LayerSizes, SiteKind
 
@@ -62,9 +57,8 @@ class LayerSpec:
     ) -> nn.Module:  # fmt: skip
         """A fresh layer for one site.
 
-        Raises:
-            ContractError: a bad parameter value, a kind of site where it cannot stand, or what
-                ``build`` returned is no module with ``remember`` and ``attend``.
+        ContractError: a bad parameter value, a kind of site where it cannot stand, or what
+        ``build`` returned is no module with ``remember`` and ``attend``.
         """
         if sizes.kind and sizes.kind not in self.kinds:
             raise ContractError(

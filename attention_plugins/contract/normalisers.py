@@ -172,8 +172,7 @@ def normaliser(
 
     A learnable parameter arrives as a tensor of one element.
 
-    Raises:
-        ContractError: the function takes other arguments than these.
+    ContractError: the function takes other arguments than these.
     """
 
     def wrap(function: Callable[..., Tensor]) -> NormaliserSpec:

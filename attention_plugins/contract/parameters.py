@@ -133,9 +133,8 @@ class Parameter:
         low, high = self.bounds
         if not low <= value <= high:
             raise ContractError(gettext_noop(
-                "need {low} <= {name} <= {high}, got {value} (field {title})",
-                low=f"{low:.10g}", name=self.name, high=f"{high:.10g}",
-                value=f"{value:.10g}", title=repr(self.title),
+                "need {low} <= {name} <= {high}, got {value} (field {title})", low=f"{low:.10g}",
+                name=self.name, high=f"{high:.10g}", value=f"{value:.10g}", title=repr(self.title),
             ))  # fmt: skip
         if isinstance(self.default, int):
             if value != int(value):

@@ -79,11 +79,9 @@ class ModelSpec:
     ) -> nn.Module:  # fmt: skip
         """A fresh model around the scoring that ``factory`` makes.
 
-        Raises:
-            ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
+        ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
         """
-        parameters = settle(self.parameters, values or {}, on_step=True)
-        model = self.build(factory, sizes, parameters)
+        model = self.build(factory, sizes, settle(self.parameters, values or {}, on_step=True))
         if not isinstance(model, nn.Module):
             raise ContractError(
                 f"model {self.name!r}: build returned {type(model).__name__}; "
@@ -292,8 +290,7 @@ class TokeniserSpec:
     Args:
         name: lower-case identifier; it stands in links and on checkpoints' cards.
         title: what the page shows.
-        build: ``learned -> Tokeniser``, from the text that ``learn`` gave; empty where there is
-            none.
+        build: ``learned -> Tokeniser``, from the text that ``learn`` gave; empty without one.
         learn: ``sentences -> learned`` for what is learned from one side's training sentences,
             such as the merges of BPE: plain text, which is stored on the card, so that a
             checkpoint works anywhere. Equal sentences give equal text.

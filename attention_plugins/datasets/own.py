@@ -31,9 +31,7 @@ def own_corpora() -> Iterator[DatasetSpec]:
             found.setdefault(name, path)
     for name, path in found.items():
         yield DatasetSpec(
-            name=name,
-            title=f"{path.stem[:60]} (own)",
-            task="translation",
+            name=name, title=f"{path.stem[:60]} (own)", task="translation",
             load=partial(_load, path),
             parameters=(
                 Parameter(

@@ -18,9 +18,7 @@ from attention_plugins.marking import gettext_noop
 from attention_plugins.text import normalise, tokenise_clitics
 
 # English sentences to start with, of which every corpus of everyday language has the words.
-EVERYDAY = (
-    "i'm home .", "he's tired .", "go .", "i lost .", "would you like a cup of tea ?",
-)  # fmt: skip
+EVERYDAY = ("i'm home .", "he's tired .", "go .", "i lost .", "would you like a cup of tea ?")
 MOST_LINES = 1_000_000
 LONGEST_SIDE = 1000
 
@@ -62,8 +60,7 @@ def read_pairs(
                 first, second, third = _columns(line, where)
                 if alignments is None and third.strip():
                     alignments = bool(_LINK.match(third.split()[0]))
-                links = third if alignments else ""
-                pairs.append(aligned_pair(first, second, links, where))
+                pairs.append(aligned_pair(first, second, third if alignments else "", where))
             if len(pairs) == limit:
                 break
     if len(pairs) < least:

@@ -90,8 +90,7 @@ def _problem(
     noisy = Parameter(
         name="noise", title="Noise", default=noise, low=0.0, high=2.0, step=0.05, unit="sd"
     )
-    parameters = (_POINTS, noisy, queries)
-    return DatasetSpec(load=load, parameters=parameters, **row(__file__, name))
+    return DatasetSpec(load=load, parameters=(_POINTS, noisy, queries), **row(__file__, name))
 
 
 PROBLEMS = (

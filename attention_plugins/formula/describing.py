@@ -16,12 +16,10 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def described(text: str) -> dict[str, Any]:
     """All that a page shows of a formula while it is typed, in types that JSON has.
 
-    Returns:
-        ``name`` (``=`` and its one spelling), ``slug``, ``title``, ``formula`` (LaTeX),
-        ``parameters`` as in the catalogue, ``same_size``, ``tasks``, ``shapes`` (each operation as
-        spelled, and its shape, from the inside out), and ``error``: None, or ``sentence``,
-        ``start``, ``end`` (characters, from 0) and ``suggestion``. With an error all others are
-        missing.
+    Returns ``name`` (``=`` and its one spelling), ``slug``, ``title``, ``formula`` (LaTeX),
+    ``parameters`` as in the catalogue, ``same_size``, ``tasks``, ``shapes`` (each operation as
+    spelled, and its shape, from the inside out), and ``error``: None, or ``sentence``, ``start``,
+    ``end`` (characters, from 0) and ``suggestion``. With an error all others are missing.
     """
     try:
         spec, formula = spec_of(text), read(text)
@@ -42,9 +40,8 @@ def completions(text: str, position: int) -> list[dict[str, str]]:
 
     ``position``: of the cursor, from 0; as many characters stand before it.
 
-    Returns:
-        Each with ``word``, ``insert`` (what is still missing) and ``help``; methods alone behind a
-        point; elsewhere the parameters of the rest of the text, names and functions.
+    Returns each with ``word``, ``insert`` (what is still missing) and ``help``; methods alone
+    behind a point; elsewhere the parameters of the rest of the text, names and functions.
     """
     before = text[:position]
     rest = re.sub(rf"{_WORD.pattern}\Z", "", before)

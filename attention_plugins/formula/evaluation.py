@@ -321,8 +321,7 @@ def _head(given: Given) -> Tensor:
     if given.heads == 1:
         return given.number(1.0)
     like = given.queries
-    counted = torch.arange(1, given.heads + 1, dtype=like.dtype, device=like.device)
-    return counted.reshape(-1, 1, 1)
+    return torch.arange(1, given.heads + 1, dtype=like.dtype, device=like.device).reshape(-1, 1, 1)
 
 
 _READ = {

@@ -107,8 +107,7 @@ _BARS = {"|": "bars", "‖": "norm"}
 
 def parse(text: str) -> Node:
     """The tree of a formula as it was typed; FormulaError names the characters that are wrong."""
-    parser = _Parser(tokens(text))
-    node = parser.whole()
+    node = _Parser(tokens(text)).whole()
     check_size(node)
     return node
 
@@ -305,8 +304,7 @@ class _Parser:
             token = self._take()
             if token.kind != "name" or token.text in NAMES or parameter(token.text):
                 raise wrong_at(token, "need a function here, such as exp")
-        known = token.text in NAMES or parameter(token.text)
-        if self._is("(") and not known:
+        if self._is("(") and not (token.text in NAMES or parameter(token.text)):
             self._check_function(token)
             arguments, end = self._arguments()
             return _applied(token, token.start, end, arguments)

@@ -134,8 +134,7 @@ class FormulaScoring(Scoring):
             self.needs = ("positions",)
         if not formula.vectors:
             called = {part.function for part in parts(formula.plan) if isinstance(part, Call)}
-            squares = "squares" in called
-            self.elements_per_pair = elements_of_squares(sizes.key) if squares else 1
+            self.elements_per_pair = elements_of_squares(sizes.key) if "squares" in called else 1
         # With a prefix, because a module has attributes of its own.
         for name in formula.parameters:
             value = torch.tensor(float(values[name]))

@@ -98,8 +98,7 @@ def is_vector(node: Node) -> bool:
 def axes(node: Node) -> frozenset[str]:
     """Which axes a part differs along: ``"q"`` over queries, ``"k"`` over keys."""
     if isinstance(node, Name):
-        axis = NAMES[node.name].axis if node.name in NAMES else ""
-        return frozenset(axis)
+        return frozenset(NAMES[node.name].axis if node.name in NAMES else "")
     if isinstance(node, Call):
         return frozenset().union(*(axes(argument) for argument in node.arguments))
     return frozenset()

@@ -252,8 +252,7 @@ def _places(
 
 def _seen_keys(mask: Tensor) -> Tensor:
     """Of somebody's own mask: keys that no query may look at are padding, ``(batch, n_k)``."""
-    allowed = mask if mask.dtype == torch.bool else _allowed(mask)
-    return allowed.flatten(1, 2).any(1)
+    return (mask if mask.dtype == torch.bool else _allowed(mask)).flatten(1, 2).any(1)
 
 
 def _allowed(mask: Tensor) -> Tensor:

@@ -98,8 +98,7 @@ class LibraryDecoder(Searching):
     def require_steps(self) -> None:
         """Try padding and the cache: CheckpointError where they change what a model says."""
         source = torch.arange(2 * _PROBE, device=self.library.device).view(2, -1) % self.words
-        lengths = torch.tensor([_PROBE, 1], device=source.device)
-        given = self, source, lengths, source[:, 1:]
+        given = self, source, torch.tensor([_PROBE, 1], device=source.device), source[:, 1:]
         steps, _ = force(*given, by_steps=True)
         found, _ = force(*given)
         if not (away := (steps - found).abs().max()) <= _SAME:
@@ -121,8 +120,7 @@ class LibraryDecoder(Searching):
             output = self.library(
                 input_ids=tokens, attention_mask=whole, cache=cache, use_cache=True, **asked
             )
-        new = {"mask": whole} | cached_in(cache)
-        return output.logits[:, -keep:].log_softmax(dim=-1), new
+        return output.logits[:, -keep:].log_softmax(dim=-1), {"mask": whole} | cached_in(cache)
 
     def _begun(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Any, int]:
         ids, mask = _to_the_right(source, lengths)
@@ -131,6 +129,5 @@ class LibraryDecoder(Searching):
 
 def _to_the_right(ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Padding first: ``ids (B, n)``, and 1 where a token is, 0 on padding."""
-    columns = torch.arange(ids.shape[1], device=ids.device)
-    moved = columns - (ids.shape[1] - lengths)[:, None]
+    moved = torch.arange(ids.shape[1], device=ids.device) - (ids.shape[1] - lengths)[:, None]
     return ids.gather(1, moved.clamp_min(0)), (moved >= 0).long()

@@ -55,8 +55,7 @@ class LibraryEncoder(nn.Module):
         The tap sees the text as it is; what it changes is changed in the masked copies, too.
         """
         there = mask_of(source, source_lengths)
-        padding = self.library.config.pad_token_id or 0
-        ids = source.masked_fill(there == 0, padding)
+        ids = source.masked_fill(there == 0, self.library.config.pad_token_id or 0)
         self._logits(ids, there, tap)
         found = torch.zeros(target.shape, dtype=self.library.dtype, device=target.device)
         if not target.shape[1]:

@@ -115,26 +115,21 @@ def _from_hub(repository: str, revision: str, staged: Path) -> tuple[str, str]:
 @contextmanager
 def _explained(repository: str, where: str, revision: str) -> Iterator[None]:
     """Turn what the Hub's client raises into one sentence."""
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HfHubHTTPError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
+    from huggingface_hub import errors
 
     try:
         yield
     except CheckpointError:
         raise
-    except GatedRepoError as error:
+    except errors.GatedRepoError as error:
         raise CheckpointError(f"{where} asks for consent on its page first") from error
-    except RevisionNotFoundError as error:
+    except errors.RevisionNotFoundError as error:
         raise CheckpointError(f"{where} has no revision {revision!r}") from error
-    except RepositoryNotFoundError as error:
+    except errors.RepositoryNotFoundError as error:
         raise CheckpointError(
             f"there is no folder {repository} here, and no {where}, or it is private"
         ) from error
-    except HfHubHTTPError as error:
+    except errors.HfHubHTTPError as error:
         raise CheckpointError(f"{where} cannot be read: {str(error).splitlines()[0]}") from error
     except Exception as error:  # of the client's own client, which changes with its version
         raise CheckpointError(

@@ -266,8 +266,7 @@ def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> d
         "training": {},
         "scores": {},
         "adopted": {
-            "family": family.title,
-            "addition": family.addition,
+            "family": family.title, "addition": family.addition,
             "repository": str(note.get("repository", "")),
             "revision": str(note.get("revision", "")),
         },

@@ -142,8 +142,7 @@ class LibraryModel(Searching):
         from transformers import EncoderDecoderCache
 
         # Its own would have a place for each layer of T5's encoder, not of its decoder.
-        cache = EncoderDecoderCache(cache_of({}), cache_of({}))
-        return source, mask_of(source, lengths), cache, 1
+        return source, mask_of(source, lengths), EncoderDecoderCache(cache_of({}), cache_of({})), 1
 
 
 def mask_of(source: Tensor, lengths: Tensor) -> Tensor:

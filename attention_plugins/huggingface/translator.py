@@ -35,11 +35,10 @@ class Pieces:
 
     def words(self, ids: Sequence[int]) -> list[str]:
         """Each id's piece, readably."""
-        found = self._tokenizer.convert_ids_to_tokens(ids)
         return [
             # T5 can write a few ids more than its tokenizer has pieces.
             f"<{id}>" if piece is None else piece if id in self._special else self.shown(piece)
-            for id, piece in zip(ids, found, strict=True)
+            for id, piece in zip(ids, self._tokenizer.convert_ids_to_tokens(ids), strict=True)
         ]
 
     def shown(self, piece: str) -> str:

@@ -25,8 +25,7 @@ class AttentionLayer(nn.Module):
     def remember(self, inputs: Tensor) -> Kept:
         """What queries are to read of ``inputs (B, n, hidden)``, by names of the layer's own.
 
-        Returns:
-            Tensors ``(B, n, d)`` or ``(B, heads, n, d)``: positions are next to last.
+        Returns tensors ``(B, n, d)`` or ``(B, heads, n, d)``: positions are next to last.
         """
         raise NotImplementedError(f"{type(self).__name__} needs remember(inputs)")
 

@@ -113,8 +113,7 @@ class NativeSparse(Extended):
     def _best(self, blocks: Tensor, others: Tensor) -> Tensor:
         """Which blocks ``(..., n_q, blocks)`` are chosen besides a query's own."""
         ranked = blocks.detach().masked_fill(~others, -1.0)
-        count = min(self.chosen - 1, blocks.shape[-1])
-        best = ranked.topk(count, dim=-1).indices
+        best = ranked.topk(min(self.chosen - 1, blocks.shape[-1]), dim=-1).indices
         return torch.zeros_like(ranked, dtype=torch.bool).scatter(-1, best, True) & others
 
     def _words(self, blocks: Tensor, columns: Tensor) -> Tensor:

@@ -145,8 +145,7 @@ class Extended(MultiHead):
 
     def pooled(self, at: Look, weights: Tensor) -> Tensor:
         """What values make under weights ``(B, heads, n_q, n_k)`` that the layer made."""
-        values = at.kept["values"]
-        return at.tap.pool(at.site, weights, values, at.mask, dropout=self.dropped)
+        return at.tap.pool(at.site, weights, at.kept["values"], at.mask, dropout=self.dropped)
 
     @property
     def dropped(self) -> float:

@@ -136,8 +136,7 @@ class Differential(Extended):
             self.weights(self.scores(at, *half), at.allowed())
             for half in zip(*halves, strict=True)
         )
-        found = self.pooled(at, first - (plus - minus + start) * second)
-        return (1 - start) * self.norm(found)
+        return (1 - start) * self.norm(self.pooled(at, first - (plus - minus + start) * second))
 
 
 DIFFERENTIAL = LayerSpec(build=Differential, **row(__file__, "differential"))

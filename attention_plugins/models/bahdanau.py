@@ -13,23 +13,10 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from attention_plugins import contract
 from attention_plugins.attention import as_mask
 from attention_plugins.beside import row
-from attention_plugins.contract import (
-    ContractError,
-    ModelSizes,
-    ModelSpec,
-    Scalar,
-    ScoringFactory,
-    Sizes,
-    as_record,
-)
-from attention_plugins.models.losses import (
-    WordByWord,
-    projected_cross_entropy,
-    shifted,
-    valid_positions,
-)
+from attention_plugins.models import losses
 from attention_plugins.models.parts import Stack, tie
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.randomness import dropout, pooled_draws
@@ -96,20 +83,23 @@ def gru_step(from_input: Tensor, hidden: Tensor, cell: nn.GRUCell) -> Tensor:
     return torch.lerp(new, hidden, update)
 
 
-class Bahdanau(WordByWord):
+class Bahdanau(losses.WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
     def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+        self, make_scoring: contract.ScoringFactory, sizes: contract.ModelSizes,
+        values: Mapping[str, contract.Scalar],
+    ) -> None:  # fmt: skip
         super().__init__()
-        known = as_record(Hyperparameters, values)
+        known = contract.as_record(Hyperparameters, values)
         embed, hidden = known.embed, known.hidden
         self.rate, self.deep = known.dropout, known.deep_readout
         if known.bidirectional and hidden % 2:
-            raise ContractError(f"reading both ways needs an even hidden size, got {hidden}")
+            raise contract.ContractError(
+                f"reading both ways needs an even hidden size, got {hidden}"
+            )
         self.encoder = Encoder(sizes.source, known)
-        self.scoring = make_scoring(Sizes(
+        self.scoring = make_scoring(contract.Sizes(
             query=hidden, key=hidden, hidden=hidden, value=hidden, kind="cross"
         ))  # fmt: skip
         self.embedding = nn.Embedding(sizes.target, embed)
@@ -145,10 +135,10 @@ class Bahdanau(WordByWord):
         """Mean cross-entropy in nats per target token; nothing is read out of padding."""
         tap = Tap()
         state = self.start(batch.source, batch.source_lengths, tap)
-        parts, _ = self._advance(shifted(batch.target), state, tap)
-        counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
+        parts, _ = self._advance(losses.shifted(batch.target), state, tap)
+        counts = losses.valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
         features = self._features(*(part[counts] for part in parts))
-        return projected_cross_entropy(
+        return losses.projected_cross_entropy(
             features, self.output.weight, self.output.bias, batch.target[counts], label_smoothing
         )
 
@@ -189,4 +179,4 @@ class Bahdanau(WordByWord):
         return dropout(read, self.rate, self.training)
 
 
-BAHDANAU = ModelSpec(build=Bahdanau, **row(__file__, "bahdanau"))
+BAHDANAU = contract.ModelSpec(build=Bahdanau, **row(__file__, "bahdanau"))

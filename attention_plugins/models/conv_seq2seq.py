@@ -58,8 +58,7 @@ class GatedConvolution(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """``(B, n + kernel - 1, size)``, neighbours at the ends included, to ``(B, n, size)``."""
-        dropped = dropout(inputs, self.rate, self.training)
-        return glu(self.convolution(dropped.mT).mT, dim=-1)
+        return glu(self.convolution(dropout(inputs, self.rate, self.training).mT).mT, dim=-1)
 
 
 class DecoderLayer(nn.Module):
@@ -125,8 +124,7 @@ class ConvSeq2Seq(WordByWord):
         for layer in self.encoder:
             inputs = inputs.masked_fill(~mask.mT, 0.0)  # beyond its end a sentence is 0
             before = layer.reach // 2
-            around = pad(inputs, (0, 0, before, layer.reach - before))
-            inputs = (inputs + layer(around)) * _HALF
+            inputs = (inputs + layer(pad(inputs, (0, 0, before, layer.reach - before)))) * _HALF
         memory = self.encoder_out(inputs)
         state = {
             "mask": mask,
@@ -153,7 +151,4 @@ class ConvSeq2Seq(WordByWord):
         return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
-CONV_SEQ2SEQ = ModelSpec(
-    build=ConvSeq2Seq,
-    **row(__file__, "conv_seq2seq"),
-)  # fmt: skip
+CONV_SEQ2SEQ = ModelSpec(build=ConvSeq2Seq, **row(__file__, "conv_seq2seq"))

@@ -57,8 +57,7 @@ class Decoder(WordByWord):
         )
         self.norm = known.last_norm()
         self.output = nn.Linear(known.hidden, sizes.target)
-        embeddings = self.source_embedding, self.target_embedding
-        initialise(self, self.output, embeddings, known.tied)
+        initialise(self, self.output, (self.source_embedding, self.target_embedding), known.tied)
 
     def axes(self, site: Site) -> Axes:
         """Rows and columns are the same words, in their order."""
@@ -83,8 +82,7 @@ class Decoder(WordByWord):
             for site, found in again.recorder.weights().items():
                 row = found if first else _rows(found.movedim(2, 1), newest).movedim(1, 2)
                 recorder.add(site, row)
-        said = self.output(features[:, -1]).log_softmax(dim=-1)
-        return said, {**state, "target": target}
+        return self.output(features[:, -1]).log_softmax(dim=-1), {**state, "target": target}
 
     def forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
         """What ``output`` reads before each word of ``target (B, m)``, ``(B, m, h)``."""
@@ -93,15 +91,13 @@ class Decoder(WordByWord):
     def _read(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
         """What was made of the source's last word and of the target's, ``(B, 1 + m, h)``.
 
-        Of ``source (B, n)`` of ``lengths (B,)`` and ``target (B, m)``, where nothing is padded
-        between the two.
+        Of ``source (B, n)`` of ``lengths (B,)`` and ``target (B, m)``, with no padding between.
         """
         rate = self.rate if self.training else 0.0
         words = torch.arange(source.shape[1] + target.shape[1], device=source.device)
         places = lengths[:, None] + words[: target.shape[1]]  # (B, m)
         before = placed(self.source_embedding, source, words[: source.shape[1]], rate)
-        after = placed(self.target_embedding, target, places, rate)
-        inputs = grown(before, after, places)
+        inputs = grown(before, placed(self.target_embedding, target, places, rate), places)
         causal = words <= words[:, None]  # padding comes after all words of its row
         for number, layer in enumerate(self.layers):
             inputs = layer(inputs, causal, tap, Site("decoder", number))
@@ -146,8 +142,7 @@ class PrefixLM(WordByWord):
         )
         self.norm = known.last_norm()
         self.output = nn.Linear(known.hidden, sizes.target)
-        embeddings = self.source_embedding, self.target_embedding
-        initialise(self, self.output, embeddings, known.tied)
+        initialise(self, self.output, (self.source_embedding, self.target_embedding), known.tied)
         self.joined = needs_memory(self.layers)
 
     def axes(self, site: Site) -> Axes:

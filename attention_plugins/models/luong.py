@@ -12,16 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from attention_plugins import contract
 from attention_plugins.attention import as_mask
 from attention_plugins.beside import row
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    Scalar,
-    ScoringFactory,
-    Sizes,
-    as_record,
-)
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.protocols import State
 from attention_plugins.randomness import dropout
@@ -46,10 +39,11 @@ class Luong(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
     def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+        self, make_scoring: contract.ScoringFactory, sizes: contract.ModelSizes,
+        values: Mapping[str, contract.Scalar],
+    ) -> None:  # fmt: skip
         super().__init__()
-        known = as_record(Hyperparameters, values)
+        known = contract.as_record(Hyperparameters, values)
         embed, hidden, self.rate = known.embed, known.hidden, known.dropout
         self.feeding = known.input_feeding
         between = known.dropout if known.layers > 1 else 0.0  # torch warns where there is none
@@ -58,7 +52,7 @@ class Luong(WordByWord):
         self.encoder = _CELLS[known.cell](embed, hidden, **options)
         self.target_embedding = nn.Embedding(sizes.target, embed)
         self.decoder = _CELLS[known.cell](embed + hidden * self.feeding, hidden, **options)
-        self.scoring = make_scoring(Sizes(
+        self.scoring = make_scoring(contract.Sizes(
             query=hidden, key=hidden, hidden=hidden, value=hidden, kind="cross"
         ))  # fmt: skip
         self.combine = nn.Linear(2 * hidden, hidden, bias=False)
@@ -113,4 +107,4 @@ def _resumed(state: State) -> Tensor | tuple[Tensor, Tensor]:
     return (hidden, state["cell"].transpose(0, 1).contiguous()) if "cell" in state else hidden
 
 
-LUONG = ModelSpec(build=Luong, **row(__file__, "luong"))
+LUONG = contract.ModelSpec(build=Luong, **row(__file__, "luong"))

@@ -18,13 +18,7 @@ from attention_plugins import sums
 from attention_plugins.attention import Inputs, Scoring
 from attention_plugins.beside import row
 from attention_plugins.blocks import runs_fused, with_and_without
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    Scalar,
-    ScoringFactory,
-    Sizes,
-)
+from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, Sizes
 from attention_plugins.record import Axes
 from attention_plugins.tap import Site, Tap
 

@@ -95,8 +95,7 @@ class PredictsTwice(Protocol):
     def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
         """Predictions ``(r,)`` of the points numbered ``rows (r,)``: from all, from all others.
 
-        Of training points ``x (n, d)``, ``y (n,)``; None where two passes, the second with a mask,
-        are the way to go.
+        Of training points ``x (n, d)``, ``y (n,)``; None where two passes, one masked, do it.
         """
         ...
 

@@ -8,17 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
+from attention_plugins import contract
 from attention_plugins.attention import as_mask
 from attention_plugins.beside import row
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    Parameter,
-    Scalar,
-    ScoringFactory,
-    SiteKind,
-    as_record,
-)
 from attention_plugins.layers import MultiHead
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Part, Repeated, Stack, placed
@@ -44,11 +36,11 @@ class Transformer(WordByWord):
     """
 
     def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar],
-        record: type[Hyperparameters] = Hyperparameters,
+        self, make_scoring: contract.ScoringFactory, sizes: contract.ModelSizes,
+        values: Mapping[str, contract.Scalar], record: type[Hyperparameters] = Hyperparameters,
     ) -> None:  # fmt: skip
         super().__init__()
-        known = as_record(record, values)
+        known = contract.as_record(record, values)
         size, self.rate = known.hidden, known.dropout
         self.source_embedding = nn.Embedding(sizes.source, size)
         self.target_embedding = nn.Embedding(sizes.target, size)
@@ -56,8 +48,7 @@ class Transformer(WordByWord):
         self.decoder: Stack[DecoderLayer] = known.stack(lambda: DecoderLayer(make_scoring, known))
         self.encoder_norm, self.decoder_norm = known.last_norm(), known.last_norm()
         self.output = nn.Linear(size, sizes.target)
-        embeddings = self.source_embedding, self.target_embedding
-        initialise(self, self.output, embeddings, known.tied)
+        initialise(self, self.output, (self.source_embedding, self.target_embedding), known.tied)
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode the sentences; every layer's cross keys and values are made here, once."""
@@ -90,10 +81,7 @@ class Transformer(WordByWord):
         return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
-TRANSFORMER = ModelSpec(
-    build=Transformer,
-    **row(__file__, "transformer"),
-)  # fmt: skip
+TRANSFORMER = contract.ModelSpec(build=Transformer, **row(__file__, "transformer"))
 
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {
@@ -126,11 +114,11 @@ class _PreNormGated(Hyperparameters):
         return Gated(self.hidden, self.ffn, self.dropout, self.gate)
 
 
-PRE_NORM = ModelSpec(
+PRE_NORM = contract.ModelSpec(
     build=partial(Transformer, record=_PreNormGated),
     parameters=(
         *(p for p in TRANSFORMER.parameters if p.name != "pre_norm"),
-        Parameter(
+        contract.Parameter(
             name="gate", title="Gate", default="swiglu", choices=tuple(GATES),
             help="What the gate passes through. It adds a third matrix: two thirds of the "
             "feed-forward size have as many weights as a network without a gate.",
@@ -145,15 +133,14 @@ class _Shared(Hyperparameters):
     """``x <- layer(x)``, as many times as there are layers, with the same weights.
 
     Every application attends at a site of its own. All weights are shared, as in ALBERT; the
-    Universal Transformer shares them too, but tells a layer how often it was applied, and may
-    stop early.
+    Universal Transformer's too, but it tells a layer how often it was applied, and may stop early.
     """
 
     def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:
         return Repeated(make_layer(), self.layers)
 
 
-SHARED_LAYERS = ModelSpec(
+SHARED_LAYERS = contract.ModelSpec(
     build=partial(Transformer, record=_Shared), parameters=TRANSFORMER.parameters,
     **row(__file__, "shared_layers"),
 )  # fmt: skip
@@ -165,14 +152,16 @@ class _Grouped(Hyperparameters):
 
     key_heads: int
 
-    def attention(self, make_scoring: ScoringFactory, kind: SiteKind) -> MultiHead:
+    def attention(
+        self, make_scoring: contract.ScoringFactory, kind: contract.SiteKind
+    ) -> MultiHead:
         return MultiHead(
             make_scoring, self.hidden, self.heads,
             key_heads=self.key_heads, dropout=self.dropout, kind=kind,
         )  # fmt: skip
 
 
-GROUPED_QUERY = ModelSpec(
+GROUPED_QUERY = contract.ModelSpec(
     build=partial(Transformer, record=_Grouped),
     **row(__file__, "grouped_query", *(p for p in TRANSFORMER.parameters if p.name != "layer")),
 )

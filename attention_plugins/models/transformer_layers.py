@@ -31,8 +31,7 @@ class FeedForward(nn.Module):
 class AddNorm(nn.Module):
     """A residual connection around a sublayer, with layer norm over the features.
 
-    ``norm(x + f(x))`` as in the paper, or ``x + f(norm(x))`` (Xiong et al. 2020), which trains
-    without a slow start.
+    ``norm(x + f(x))`` as in the paper, or ``x + f(norm(x))`` (Xiong et al. 2020): no slow start.
     """
 
     def __init__(self, size: int, rate: float, pre_norm: bool) -> None:

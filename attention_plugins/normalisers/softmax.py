@@ -141,6 +141,5 @@ def stick_breaking(scores: Tensor) -> Tensor:
     The order of the keys is that of their columns; a key that is ruled out takes nothing. The
     paper's queries do not see their own key; here they do where the mask lets them.
     """
-    left = logsigmoid(-scores)
-    behind = pad(left[..., 1:], (0, 1)).flip(-1).cumsum(dim=-1).flip(-1)
+    behind = pad(logsigmoid(-scores)[..., 1:], (0, 1)).flip(-1).cumsum(dim=-1).flip(-1)
     return torch.exp(logsigmoid(scores) + behind)

@@ -174,8 +174,7 @@ def trials(
     if not 1 <= len(set(swaps)) <= MOST_SWAPS:
         raise ContractError(f"need 1 to {MOST_SWAPS} different swaps, got {len(set(swaps))}")
     ready = {(one.swap, one.seed) for one in done}
-    example = cut(texts, budget.held_out, 0)[1][0]
-    show = partial(shown, text=example, pieces=subject.vocabulary)
+    show = partial(shown, text=cut(texts, budget.held_out, 0)[1][0], pieces=subject.vocabulary)
     asked = [(swap, seed) for seed in range(budget.seeds)
              for swap in dict.fromkeys((Swap(), *swaps)) if (swap, seed) not in ready]  # fmt: skip
     for number, (swap, seed) in enumerate(asked):

@@ -90,9 +90,8 @@ def _compared(found: Comparison | None) -> dict[str, Any]:
         return {}
     gain, p = found.difference, found.corrected_p
     return {
-        **_spread("cost", -gain.mean, -gain.high, -gain.low),
-        "p": p if math.isfinite(p) else None, "verdict": found.verdict,
-        "needed": found.seeds_needed,
+        **_spread("cost", -gain.mean, -gain.high, -gain.low), "p": p if math.isfinite(p) else None,
+        "verdict": found.verdict, "needed": found.seeds_needed,
     }  # fmt: skip
 
 

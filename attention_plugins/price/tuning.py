@@ -155,8 +155,7 @@ def tune(
     """
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, budget.steps)
-    drawn = batches(texts, budget.batch_size, budget.steps, seed)
-    for step, batch in enumerate(drawn, 1):
+    for step, batch in enumerate(batches(texts, budget.batch_size, budget.steps, seed), 1):
         total, tokens = loss(model, batch)
         optimiser.zero_grad()
         (total / tokens).backward()

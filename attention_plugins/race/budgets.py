@@ -9,15 +9,9 @@ import numpy as np
 
 from attention_plugins.beside import beside
 from attention_plugins.marking import gettext_noop
+from attention_plugins.race import statistics
 from attention_plugins.race.records import Budget, Contestant, Outcome, entries_of, equals_of
 from attention_plugins.race.standings import Comparison, comparisons
-from attention_plugins.race.statistics import (
-    LEVEL,
-    Estimate,
-    leads,
-    mean_with_interval,
-    smallest_p,
-)
 
 _SAID = beside(__file__, "words.toml")["budgets"]
 
@@ -25,7 +19,7 @@ _SAID = beside(__file__, "words.toml")["budgets"]
 class Placing(NamedTuple):
     """A contestant at one budget; ``verdict`` is None of the reference."""
 
-    quality: Estimate
+    quality: statistics.Estimate
     rank: int
     verdict: str | None
 
@@ -79,10 +73,10 @@ class AtBudgets:
             "steps": " / ".join(f"{each:,}" for each in self.steps), "seeds": self.seeds,
             "count": len(self.rows), **self.pairs._asdict(),
         }  # fmt: skip
-        smallest = smallest_p(self.seeds)
-        yield gettext_noop(_SAID["few" if smallest > LEVEL else "pairs"], **facts)
+        smallest = statistics.smallest_p(self.seeds)
+        yield gettext_noop(_SAID["few" if smallest > statistics.LEVEL else "pairs"], **facts)
         # As Benjamini-Hochberg's bound for so many of all pairs is no smaller than that.
-        least = math.ceil(smallest * self.pairs.total / LEVEL)
+        least = math.ceil(smallest * self.pairs.total / statistics.LEVEL)
         if 1 < least <= self.pairs.total:
             yield gettext_noop(_SAID["least"], seeds=self.seeds, least=least)
         if not self.same_rates:
@@ -120,20 +114,21 @@ def at_budgets(
         {who: [each[who][s].quality if s in each[who] else np.nan for s in seeds] for who in alone}
         for each in ran
     ]
-    ahead = [leads([*each.values()], higher_is_better) for each in values]
+    ahead = [statistics.leads([*each.values()], higher_is_better) for each in values]
     verdicts = [
         comparisons(each, reference, higher_is_better=higher_is_better, intervals=False)
         for each in values
     ]
     gained = {who: np.subtract(values[-1][who], values[0][who]).tolist() for who in alone}
-    changed = leads([*gained.values()], higher_is_better)
+    changed = statistics.leads([*gained.values()], higher_is_better)
     pairs, turned = _pairs(ahead, [[*map(np.nanmean, each.values())] for each in values], changed)
     return AtBudgets(
         steps=steps, seeds=len(seeds),
         rows={
             who: tuple(
                 Placing(
-                    mean_with_interval(values[i][who]), 1 + int(ahead[i][:, place].sum()),
+                    statistics.mean_with_interval(values[i][who]),
+                    1 + int(ahead[i][:, place].sum()),
                     verdicts[i][who].verdict if who in verdicts[i] else None,
                 )
                 for i in range(len(steps))

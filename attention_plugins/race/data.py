@@ -88,8 +88,7 @@ def split_of(task: str, examples: int, seed: int) -> Split:
     spec = installed().dataset(task)
     held = VALIDATION + REPORTED
     hundreds = -(-(examples + held) // 100)  # tasks of symbols are asked for multiples of 100
-    drawn = draws_lengths(spec)
-    pairs = _drawn(spec, {"pairs": 100 * hundreds}, seed) if drawn else _all(task)
+    pairs = _drawn(spec, {"pairs": 100 * hundreds}, seed) if draws_lengths(spec) else _all(task)
     if len(references(pairs)) <= held:
         raise ContractError(
             f"data set {task!r} has {len(references(pairs)):,} different sources; a race needs "
@@ -97,8 +96,7 @@ def split_of(task: str, examples: int, seed: int) -> Split:
         )
     rest, reported = split_by_source(pairs, held_out=REPORTED, seed=seed)
     rest, validation = split_by_source(rest, held_out=VALIDATION, seed=seed)
-    learned = random.Random(seed).sample(rest, min(examples, len(rest)))
-    return Split(learned, validation, reported)
+    return Split(random.Random(seed).sample(rest, min(examples, len(rest))), validation, reported)
 
 
 def problem_of(task: str, points: int, seed: int) -> Problem:

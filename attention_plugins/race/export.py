@@ -187,12 +187,9 @@ def columns(rows: Sequence[Standing], heading: Heading) -> list[Column]:
     floors = heading.floors
 
     def column(
-        title: str,
-        cell: Callable[[Standing], str],
-        below: Callable[[Floor], str] = lambda _: NOTHING,
-        *,
-        numeric: bool = True,
-    ) -> Column:
+        title: str, cell: Callable[[Standing], str],
+        below: Callable[[Floor], str] = lambda _: NOTHING, *, numeric: bool = True,
+    ) -> Column:  # fmt: skip
         return Column(title, (*map(cell, rows), *map(below, floors)), numeric)
 
     def verdict(row: Standing) -> str:
@@ -282,29 +279,17 @@ def facts(row: Standing, heading: Heading) -> dict[str, Cell]:
     """
     who, gain, ran = row.contestant, row.difference, row.seeds > 0
     return {
-        "rank": row.rank,
-        "contestant": who.name,
-        "equal": ", ".join(one.name for one in row.equals),
-        "model": who.model,
-        "scoring": who.scoring,
-        "normaliser": who.normaliser,
-        **_spread(heading.measured, row.quality),
-        **_spread("difference", gain),
-        "p": gain and gain.p,
-        "corrected p": row.corrected_p,
-        "verdict": row.verdict,
-        "seeds needed": row.seeds_needed,
-        "seeds to decide": row.decides,
-        **_spread("near", row.parts.get("near")),
-        **_spread("far", row.parts.get("far")),
+        "rank": row.rank, "contestant": who.name,
+        "equal": ", ".join(one.name for one in row.equals), "model": who.model,
+        "scoring": who.scoring, "normaliser": who.normaliser,
+        **_spread(heading.measured, row.quality), **_spread("difference", gain),
+        "p": gain and gain.p, "corrected p": row.corrected_p, "verdict": row.verdict,
+        "seeds needed": row.seeds_needed, "seeds to decide": row.decides,
+        **_spread("near", row.parts.get("near")), **_spread("far", row.parts.get("far")),
         "parameters": row.parameters if ran else None,
-        "operations": row.operations if ran else None,
-        "milliseconds a step": row.milliseconds,
-        "learning rate": row.rate,
-        "edge": row.edge,
-        "seeds": row.seeds,
-        "problem": row.problem,
-    }
+        "operations": row.operations if ran else None, "milliseconds a step": row.milliseconds,
+        "learning rate": row.rate, "edge": row.edge, "seeds": row.seeds, "problem": row.problem,
+    }  # fmt: skip
 
 
 def _spread(name: str, found: Estimate | Difference | None) -> dict[str, Cell]:

@@ -12,9 +12,7 @@ from attention_plugins.marking import gettext_noop
 from attention_plugins.race.statistics import mean_with_interval
 
 FORMAT = 1
-SOLVED, FLAT, SPENT = (
-    gettext_noop("solved"), gettext_noop("flat"), gettext_noop("out of budget")
-)  # fmt: skip
+SOLVED, FLAT, SPENT = (gettext_noop("solved"), gettext_noop("flat"), gettext_noop("out of budget"))
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -88,8 +86,7 @@ class Outcome:
         quality: on unseen data like those learned, in the unit of the task's metric.
         parts: the same of parts of these data: ``near`` and ``far`` from what was learned, and
             ``copied``, which is what the answer to the nearest learned example is worth.
-        curve: ``(size, quality)`` where sequences grow longer, or training points more, than any
-            that was learned.
+        curve: ``(size, quality)`` where sequences are longer, or points more, than any learned.
         losses: of each epoch, in the unit of the task's loss.
         course: ``(step, validation, loss)`` after each epoch, of tasks of the field.
         ended: why the training ended, of :data:`SOLVED` and so on; empty of other tasks.
@@ -303,12 +300,9 @@ class Entry:
             },
             "parameters": round(median(one.parameters for one in ran)) if ran else 0,
             "operations": round(median(one.operations for one in ran)) if ran else 0,
-            "milliseconds": median(milliseconds) if milliseconds else math.nan,
-            "rate": self.rate,
-            "edge": edge_of(self.rate, self.tuned),
-            "seeds": len(ran),
-            "problem": self._problem(),
-        }
+            "milliseconds": median(milliseconds) if milliseconds else math.nan, "rate": self.rate,
+            "edge": edge_of(self.rate, self.tuned), "seeds": len(ran), "problem": self._problem(),
+        }  # fmt: skip
 
     def _problem(self) -> str:
         problems = [one.problem for one in self.by_seed.values() if one.problem]
@@ -324,8 +318,7 @@ def entries_of(outcomes: Iterable[Outcome], task: str) -> dict[Contestant, Entry
     found: dict[Contestant, Entry] = {}
     for outcome in outcomes:
         if outcome.trial.task == task:
-            who = outcome.trial.contestant
-            found.setdefault(who, Entry(place=len(found))).add(outcome)
+            found.setdefault(outcome.trial.contestant, Entry(place=len(found))).add(outcome)
     return dict(sorted(found.items()))
 
 

@@ -56,9 +56,7 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         return Outcome(trial=trial, validation=validation)
     every, is_curve = max(1, len(learned.history) // _LOSSES), data.queries.shape[1] == 1
     return Outcome(
-        trial=trial,
-        validation=validation,
-        quality=_rounded(found["truth_mse"]),
+        trial=trial, validation=validation, quality=_rounded(found["truth_mse"]),
         parts=_parts(data, predicted),
         curve=tuple(
             (float(n), _error(model, _ready(trial.task, n, trial.seed + 1, device)))
@@ -69,7 +67,7 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
         operations=operations(lambda: predict(model, data, keep_weights=True), len(data.queries)),
         milliseconds=_milliseconds(times),
         example=_example(data, predicted) if trial.seed == 0 and is_curve else None,
-    )
+    )  # fmt: skip
 
 
 def _milliseconds(times: Sequence[float]) -> float:
@@ -88,8 +86,7 @@ def _ready(task: str, points: int, seed: int, device: torch.device) -> Regressio
 
 
 def _error(model: RegressionModel, data: RegressionData) -> float:
-    predicted = predict(model, data, keep_weights=False).values
-    return _rounded(float(_squares(data, predicted).mean()))
+    return _rounded(float(_squares(data, predict(model, data, keep_weights=False).values).mean()))
 
 
 def _squares(data: RegressionData, predicted: Tensor) -> Tensor:
@@ -102,8 +99,7 @@ def _parts(data: RegressionData, predicted: Tensor) -> dict[str, float]:
 
     ``copied``: of the value of the nearest training point.
     """
-    distances = torch.cdist(data.queries, data.x)
-    away, nearest = distances.min(dim=1)
+    away, nearest = torch.cdist(data.queries, data.x).min(dim=1)
     is_near = away <= away.median()
     squares = _squares(data, predicted)
     found = {

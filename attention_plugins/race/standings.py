@@ -69,14 +69,11 @@ def comparisons(
     needed = seeds_needed(len(found))
     return {
         name: Comparison(
-            difference=one,
-            corrected_p=p,
-            verdict=_verdict(one, p, smallest),
-            seeds_needed=needed,
+            difference=one, corrected_p=p, verdict=_verdict(one, p, smallest), seeds_needed=needed,
             decides=seeds_to_decide(np.subtract(values[name], values[reference]), len(found)),
         )
         for name, one, p, smallest in zip(others, found, ps, reachable, strict=True)
-    }
+    }  # fmt: skip
 
 
 def _verdict(found: Difference, p: float, smallest: float) -> Verdict:
@@ -167,18 +164,13 @@ def standings(
         absent: Verdict = "reference" if who == reference else "could not run"
         rows.append(
             Standing(
-                contestant=who,
-                quality=mean_with_interval(row),
-                difference=one and one.difference,
+                contestant=who, quality=mean_with_interval(row), difference=one and one.difference,
                 corrected_p=one.corrected_p if one else math.nan,
-                verdict=one.verdict if one else absent,
-                seeds_needed=one and one.seeds_needed,
-                decides=one and one.decides,
-                rank=rank.get(who),
-                equals=equals[who],
+                verdict=one.verdict if one else absent, seeds_needed=one and one.seeds_needed,
+                decides=one and one.decides, rank=rank.get(who), equals=equals[who],
                 **found[who].facts(),
             )
-        )
+        )  # fmt: skip
     sign = -1 if higher_is_better else 1
     return sorted(
         rows,

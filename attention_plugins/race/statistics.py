@@ -210,8 +210,7 @@ def sign_flip_ps(gains: np.ndarray) -> np.ndarray:
     """The two-sided p of each row of differences ``(rows, seeds)``, all at once.
 
     Equals scipy's ``permutation_test`` of each row. A difference of 0 changes no p, and so stands
-    for a missing one. Where all patterns are gone through, half of them do: the others are their
-    mirror images.
+    for a missing one. Where all patterns are gone through, half do: the others mirror these.
     """
     seeds = gains.shape[1]
     exact = seeds <= _EXACT

@@ -108,24 +108,16 @@ def _experiment(trial: Trial, budget: Budget, registry: Registry) -> Experiment:
     who, data = trial.contestant, registry.dataset(trial.task)
     model = registry.model(who.model)
     return Experiment(
-        model=who.model,
-        scoring=who.scoring,
-        normaliser=who.normaliser,
+        model=who.model, scoring=who.scoring, normaliser=who.normaliser,
         model_parameters={p.name: SIZES[p.name] for p in model.parameters if p.name in SIZES},
         recipe=Recipe(
-            tokeniser=data.tokeniser or "clitics",
-            min_frequency=1 if draws_lengths(data) else 2,
-            max_tokens=_LONGEST,
-            epochs=budget.epochs,
-            batch_size=budget.batch_size,
-            learning_rate=trial.rate,
-            schedule="cosine",
-            warmup=round(_WARMUP * budget.steps),
+            tokeniser=data.tokeniser or "clitics", min_frequency=1 if draws_lengths(data) else 2,
+            max_tokens=_LONGEST, epochs=budget.epochs, batch_size=budget.batch_size,
+            learning_rate=trial.rate, schedule="cosine", warmup=round(_WARMUP * budget.steps),
             seed=trial.seed,
         ),
-        corpus=data.title,
-        dataset=data.name,
-    )
+        corpus=data.title, dataset=data.name,
+    )  # fmt: skip
 
 
 def _start_alike(ready: Prepared, trial: Trial, registry: Registry) -> None:

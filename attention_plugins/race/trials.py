@@ -60,13 +60,9 @@ _BUDGETS = {
 
 
 def plan(
-    *,
-    tasks: Sequence[str] = TASKS,
-    models: Sequence[str] = (),
-    scorings: Sequence[str] = (),
-    normalisers: Sequence[str] | None = None,
-    every_pair: bool = False,
-) -> Plan:
+    *, tasks: Sequence[str] = TASKS, models: Sequence[str] = (), scorings: Sequence[str] = (),
+    normalisers: Sequence[str] | None = None, every_pair: bool = False,
+) -> Plan:  # fmt: skip
     """A plan of :data:`SEEDS` trainings each, and :data:`TUNING_SEEDS` more at each rate.
 
     Of tasks of the field alone each rate is tried once, as their authors do.

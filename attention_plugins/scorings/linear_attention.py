@@ -20,8 +20,7 @@ def orthogonal_features(count: int, size: int) -> Tensor:
     q, r = torch.linalg.qr(torch.randn(-(-count // size), size, size))
     # Whichever sign the decomposition prefers would be a bias: those of a random rotation.
     rotations = q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
-    lengths = torch.randn(count, size).norm(dim=-1, keepdim=True)
-    return rotations.mT.flatten(0, 1)[:count] * lengths
+    return rotations.mT.flatten(0, 1)[:count] * torch.randn(count, size).norm(dim=-1, keepdim=True)
 
 
 class Performer(KernelScoring):
@@ -40,8 +39,7 @@ class Performer(KernelScoring):
     def query_features(self, queries: Tensor) -> Tensor:
         """``phi(q)`` over its largest entry."""
         exponents = self._exponents(queries)
-        highest = exponents.amax(dim=-1, keepdim=True)
-        return (exponents - highest).clamp_min(_LOWEST).exp()
+        return (exponents - exponents.amax(dim=-1, keepdim=True)).clamp_min(_LOWEST).exp()
 
     def key_features(self, keys: Tensor) -> Tensor:
         """``phi(k)``."""

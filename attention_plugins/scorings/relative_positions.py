@@ -81,9 +81,8 @@ class TransformerXL(Scoring):
         shape = (sizes.heads, 1) if sizes.heads > 1 else (1,)
         self.content_bias = nn.Parameter(torch.zeros(*shape, sizes.key))  # u
         self.place_bias = nn.Parameter(torch.zeros(*shape, sizes.key))  # v
-        sinusoids = 2 * (sizes.key // 2)
         self.from_place = nn.Parameter(  # W, by heads
-            torch.randn(*shape[:-1], sizes.key, sinusoids) / math.sqrt(sizes.key)
+            torch.randn(*shape[:-1], sizes.key, 2 * (sizes.key // 2)) / math.sqrt(sizes.key)
         )
 
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:

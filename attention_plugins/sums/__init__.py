@@ -77,8 +77,7 @@ def pool_without_weights(
     if found is None:
         return Pooled(*means_in_blocks(scoring, queries, keys, values, own, entropy=entropy)[:3])
     if entropy and found.entropies is None:
-        nothing = values[:, :0]
-        entropies = means_in_blocks(scoring, queries, keys, nothing, own, entropy=True)[1]
+        entropies = means_in_blocks(scoring, queries, keys, values[:, :0], own, entropy=True)[1]
         return found._replace(entropies=entropies)
     return found
 
@@ -88,8 +87,7 @@ def has_fast_sum(scoring: RadialScoring, keys: Tensor, values: Tensor) -> bool:
 
     One is tried, since a kernel may turn out to be none that they are for.
     """
-    one = keys[:1]
-    return _on_a_line(scoring, one, keys, values, None, entropy=False) is not None
+    return _on_a_line(scoring, keys[:1], keys, values, None, entropy=False) is not None
 
 
 @torch.no_grad()

@@ -97,8 +97,7 @@ class Boxes(NamedTuple):
 class Local(NamedTuple):
     """What acts on the targets.
 
-    ``coefficients (t, c + 1, p)``, the last channel of ``K log K``; ``slips (t,)`` bound the error
-    of any sum.
+    ``coefficients (t, c + 1, p)``, the last channel of ``K log K``; ``slips (t,)`` bound errors.
     """
 
     coefficients: np.ndarray

@@ -71,8 +71,7 @@ def means_over_runs(
         some = highest > -np.inf
         shifted = scores - np.where(some, highest, 0.0)[of_row]
         weights = np.exp(shifted)
-        total = np.add.reduceat(weights, starts)
-        divisor = np.where(some, total, 1.0)
+        divisor = np.where(some, np.add.reduceat(weights, starts), 1.0)
         sums = np.add.reduceat(weights[:, None] * line.values[keys], starts)
         values[part] = sums / divisor[:, None]
         shifted[weights == 0] = 0.0
@@ -120,8 +119,7 @@ def decaying_moments(steps: np.ndarray, values: np.ndarray, degree: int) -> np.n
     for row in range(1, rows):
         carried = _moved(before[row - 1], through, (0, row - 1))
         before[row] = found[-1, row - 1] + carried
-    whole = _shift(total, degree)
-    found += _moved(before[None], whole, slice(None))
+    found += _moved(before[None], _shift(total, degree), slice(None))
     return found.swapaxes(0, 1).reshape(rows * width, degree + 1, channels)[:n]
 
 

@@ -111,10 +111,9 @@ def swapped_attention(
 ) -> tuple[Tensor, Tensor | None]:
     """Attend by another scoring; a watch sees this function, whatever happens inside.
 
-    Returns:
-        The output ``(batch, heads, n_q, d_v)``, and the weights ``(batch, heads, n_q, n_k)``
-        before dropout if ``weighed``; 0 for queries of padding before a row's begin, where the
-        scoring needs positions.
+    Returns the output ``(batch, heads, n_q, d_v)``, and the weights ``(batch, heads, n_q, n_k)``
+    before dropout if ``weighed``; 0 for queries of padding before a row's begin, where the scoring
+    needs positions.
     """
     if has_torch_function((queries,)):
         return handle_torch_function(
@@ -134,8 +133,7 @@ def swapped_attention(
     parts = [_of_rows(asked, part, weighed) for part in rows]
     order = torch.cat([part.rows for part in rows]).argsort()
     outputs, weights = zip(*parts, strict=True)
-    together = torch.cat(weights)[order] if weighed else None
-    return torch.cat(outputs)[order], together
+    return torch.cat(outputs)[order], torch.cat(weights)[order] if weighed else None
 
 
 def _attend(
@@ -208,5 +206,4 @@ def _rows(places: Places, n_queries: int, n_keys: int) -> Iterator[_Rows]:
                     "that the scoring needs would jump: pad rows at their begin or end"
                 )
             start = max(0, first + skipped - int(own[0]))
-        is_whole = len(kinds) == 1 and not skipped
-        yield _Rows(rows, start, keys, skipped, is_whole)
+        yield _Rows(rows, start, keys, skipped, len(kinds) == 1 and not skipped)

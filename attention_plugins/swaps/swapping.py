@@ -94,8 +94,7 @@ class Swap:
             raise ContractError(f'swap: positions are "keep" or "remove", got {positions!r}')
         name = scoring_named(scoring, *_SAMPLE)
         factory, recipe = _factory(name, values, normaliser, normaliser_values or {}, positions)
-        found = found_in(model, example, layers)
-        chosen = chosen_of(found, layers, kinds)
+        chosen = chosen_of(found_in(model, example, layers), layers, kinds)
         self._model = model
         self._swapped = [(each, Swapped(_made(factory, each, name), recipe, each.kind, each.own))
                          for each in chosen]  # fmt: skip
@@ -155,8 +154,7 @@ class Swap:
         """Write a model's swaps to a file of safetensors, which says what was swapped in where.
 
         Args:
-            whole: with all weights of the model, for one that was tuned; else with those of the
-                swaps alone.
+            whole: with all weights of the model, for a tuned one; else with those of the swaps.
 
         Raises:
             ContractError: nothing is swapped.

@@ -86,9 +86,8 @@ def learn(sentences: Sequence[str]) -> str:
             special_tokens=[INSIDE + letter for letter in letters],
         ),
     )  # fmt: skip
-    merges = json.loads(tokenizer.to_str())["model"]["merges"]
     found = {
-        "letters": "".join(letters), "merges": merges,
+        "letters": "".join(letters), "merges": json.loads(tokenizer.to_str())["model"]["merges"],
         "glued": "".join(sorted(glued - apart)), "apart": "".join(sorted(apart - glued)),
     }  # fmt: skip
     return json.dumps(found, ensure_ascii=False)

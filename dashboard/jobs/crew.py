@@ -266,8 +266,7 @@ class Crew:
         self, worker: WorkerState, source: PluginSource, code: int | None, stderr: str
     ) -> None:
         if worker.plugin_timed_out:
-            limit = self._setup.timeouts.plugin
-            reason = errors.plugin_timed_out(limit, stderr, self._origins)
+            reason = errors.plugin_timed_out(self._setup.timeouts.plugin, stderr, self._origins)
         else:
             ending = errors.ending(code, stderr, self._origins)
             reason = gettext_noop("the process that loaded it {ending}", ending=ending)

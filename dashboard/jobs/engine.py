@@ -55,18 +55,12 @@ class Worker(Protocol):
     lost: str
 
     def send(self, header: Mapping[str, Any]) -> None:
-        """Write a message.
-
-        Raises:
-            OSError: the worker is gone.
-        """
+        """Write a message. OSError: the worker is gone."""
 
     def receive(self) -> Message:
         """Wait for the next message.
 
-        Raises:
-            EOFError: the worker is gone.
-            WireError: it wrote something else than a message.
+        EOFError: the worker is gone. WireError: it wrote something else than a message.
         """
         ...
 

@@ -45,8 +45,7 @@ def job_name(request: Request) -> str:
 def refused(request: Request, error: ValueError) -> Failure:
     """Describe input that a task refused; the note is the task's own sentence."""
     silent = gettext_noop("{job} refused its input without saying why", job=job_name(request))
-    note = _shortened(str(error)) or silent
-    return note, {"refused": True, **getattr(error, "facts", {})}
+    return _shortened(str(error)) or silent, {"refused": True, **getattr(error, "facts", {})}
 
 
 def raised(
@@ -84,8 +83,7 @@ def died(
     if culprit := culprit or request.scoring or request.model:
         facts["culprit"] = culprit
     return gettext_noop(
-        "{job}: its process {ending}",
-        job=job_name(request), ending=ending(code, stderr, origins),
+        "{job}: its process {ending}", job=job_name(request), ending=ending(code, stderr, origins),
     ), facts  # fmt: skip
 
 
@@ -159,18 +157,16 @@ def no_worker(reason: str) -> Failure:
 def plugin_call(stderr: str, origins: Origins) -> tuple[str, str]:
     """Find the innermost call into a plugin on the last stack that was written to stderr.
 
-    Returns:
-        The plugin's distribution and the line, such as ``kernel.py, line 7, in forward``; two
-        empty strings if there is no such call.
+    Returns the plugin's distribution and the line, such as ``kernel.py, line 7, in forward``; two
+    empty strings if there is no such call.
     """
     stack = stderr.rpartition(_STACK_HEADER)[2]
     frames = list(_STACK_FRAME.finditer(stack)) if _STACK_HEADER in stderr else []
     for frame in frames:
         if owner := _owner([frame["path"]], origins):
-            path = os.path.basename(frame["path"])
             return owner, gettext_noop(
                 "{path}, line {line}, in {function}",
-                path=path, line=frame["line"], function=frame["name"],
+                path=os.path.basename(frame["path"]), line=frame["line"], function=frame["name"],
             )  # fmt: skip
     return "", ""
 

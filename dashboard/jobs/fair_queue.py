@@ -35,8 +35,7 @@ class Forecasts:
         if len(queue) <= _FEW or now >= self._kept_until:
             began = time.perf_counter()
             self._found = forecast(queue, self._estimate, now)
-            taken = time.perf_counter() - began
-            self._kept_until = now + max(_KEPT, taken / _SHARE)
+            self._kept_until = now + max(_KEPT, (time.perf_counter() - began) / _SHARE)
         return self._found.get(computation)
 
 
@@ -143,8 +142,7 @@ class FairQueue:
     def take(self) -> Computation:
         """Take the next computation out of the queue; it runs until :meth:`end`.
 
-        Raises:
-            LookupError: none can be taken now.
+        LookupError: none can be taken now.
         """
         computation = self.next()
         if computation is None:

@@ -96,8 +96,7 @@ class Job:
             self.ended.set()
         if len(self.events) > MAX_EVENTS:
             del self.events[[event.stage for event in self.events].index("progress")]
-        seconds = time.monotonic() - self.submitted
-        enter(self.id, self.request, self.client, seconds, event)
+        enter(self.id, self.request, self.client, time.monotonic() - self.submitted, event)
 
 
 class Computation:

@@ -103,9 +103,8 @@ class LocalPool:
         self._supervisor = Supervisor(Setup(
             size=chosen.workers, start_worker=partial(engine.start, worker),
             has_room_for=engine.has_room_for, scheduler=self._scheduler, lock=lock,
-            wakeup=threading.Condition(lock), timeouts=timeouts,
-            head_start=options.head_start, workers=live,
-            watchdog=Watchdog(live, timeouts, self._scheduler, lock),
+            wakeup=threading.Condition(lock), timeouts=timeouts, head_start=options.head_start,
+            workers=live, watchdog=Watchdog(live, timeouts, self._scheduler, lock),
         ))  # fmt: skip
         atexit.register(self.close)
 
@@ -116,11 +115,9 @@ class LocalPool:
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
         ``client`` is empty for the server itself. ``work`` is what it costs, see
-        :mod:`dashboard.records.request`; 0 where that is not known. Of equal requests the longest
-        limit counts.
+        :mod:`dashboard.records.request`; 0 if unknown. Of equal requests the longest limit counts.
 
-        Raises:
-            RuntimeError: the pool was closed.
+        RuntimeError: the pool was closed.
         """
         with self._lock:
             self._check_open()
@@ -241,8 +238,7 @@ class LocalPool:
         Where memory is short, and on a cluster, the first new worker takes over alone, and each
         further one starts when an old one has ended. If any fails, all stays as it was.
 
-        Raises:
-            RuntimeError: the pool was closed, or it renews its workers already.
+        RuntimeError: the pool was closed, or it renews its workers already.
         """
         with self._lock:
             self._check_open()
@@ -305,11 +301,7 @@ class Sweeper:
 
 
 def chosen_engine() -> Engine:
-    """Make the engine that ``ATTENTION_ENGINE`` names.
-
-    Raises:
-        EngineError: it cannot be used.
-    """
+    """Make the engine that ``ATTENTION_ENGINE`` names. EngineError: it cannot be used."""
     chosen = settings()
     if chosen.engine == "local":
         return LocalEngine()

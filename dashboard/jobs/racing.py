@@ -25,8 +25,7 @@ class Racing:
     What is done lies in a race's folder, so that it goes on where it stopped: here, by a command,
     or on another machine that sees the folder.
 
-    Args:
-        trainers: gives the pool that trains.
+    ``trainers``: gives the pool that trains.
     """
 
     def __init__(self, trainers: Callable[[], LocalPool]) -> None:
@@ -40,8 +39,7 @@ class Racing:
 
         Like a training it ends after the hours that this server allows at a time.
 
-        Raises:
-            ValueError: another race of the same owner runs, or as many as this server takes.
+        ValueError: another race of the same owner runs, or as many as this server takes.
         """
         hours = limit_options()[MOST_SECONDS]
         with self._lock:

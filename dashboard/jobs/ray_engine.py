@@ -1,7 +1,6 @@
 """Starts the workers of a pool on the nodes of a Ray cluster, and talks to them.
 
-With Ray's client this process is no part of the cluster: one that fails costs jobs, not the
-server.
+With Ray's client this process is outside the cluster: one that fails costs jobs, not the server.
 """
 
 import io

@@ -21,9 +21,8 @@ _MAX_FAILURES = 3
 class Starts:
     """The starts of a crew's workers.
 
-    Args:
-        head_start: the first worker has the machine to itself until it has taken no new job for
-            so many seconds, since it waits or has a long one; at most four times as long.
+    ``head_start``: the first worker has the machine to itself until it has taken no new job for so
+    many seconds, since it waits or has a long one; at most four times as long.
     """
 
     def __init__(self, head_start: float, clock: Callable[[], float] = time.monotonic) -> None:

@@ -110,8 +110,7 @@ class ResultCache:
     def put(self, request: Request, result: Result, size: int) -> None:
         """Add a result of ``size`` bytes.
 
-        Results with the fact ``{"cacheable": false}``, and results larger than the capacity, are
-        not added.
+        Results with the fact ``{"cacheable": false}``, and any beyond the capacity, are not added.
         """
         if size > self._capacity or result.facts.get("cacheable") is False:
             return
@@ -202,11 +201,7 @@ class Scheduler:
         return [job for job, _ in self._unfinished.values()]
 
     def find(self, job: str) -> Job:
-        """Return the job with that id.
-
-        Raises:
-            KeyError: there is none, or it was forgotten.
-        """
+        """Return the job with that id. KeyError: there is none, or it was forgotten."""
         if job in self._unfinished:
             return self._unfinished[job][0]
         if job in self._finished:
@@ -222,8 +217,7 @@ class Scheduler:
         if job not in self._unfinished:
             return None
         found, computation = self._unfinished[job]
-        queued = computation in self.queue
-        if len(computation.jobs) == 1 and not queued:
+        if len(computation.jobs) == 1 and computation not in self.queue:
             computation.facts_of_stop = dict(facts or {})
             return computation
         computation.jobs.remove(found)

@@ -77,8 +77,7 @@ class Supervisor:
     def renew(self, computation: Computation, *, retry_quarantined: bool) -> None:
         """Prepare a new crew beside the present one, which serves until the new one is ready.
 
-        Each new worker computes this first. It is finished when the new crew serves, or when it
-        cannot.
+        Each new worker computes this first. It is finished when the new crew serves, or cannot.
         """
         assert self._next is None, "one new crew at a time"
         if any(each.outdated for each in self._setup.workers):

@@ -80,9 +80,8 @@ def _add_page(facts: dict[str, Any], entry: Entry, registry: Registry) -> None:
 
 def _weights_of(registry: Registry, kind: str, name: str) -> dict[str, bool]:
     with running(registry.provider(kind, name)):
-        return _weights(
-            registry.scoring(name) if kind == "scorings" else registry.normaliser(name)
-        )
+        named = registry.scoring if kind == "scorings" else registry.normaliser
+        return _weights(named(name))
 
 
 def _weights(spec: ScoringSpec | NormaliserSpec) -> dict[str, bool]:
@@ -125,14 +124,11 @@ def _offers() -> dict[str, Any]:
 
 
 def _options(offers: Mapping[str, Any], registry: Registry) -> dict[str, list[dict[str, Any]]]:
-    found = {
+    return {
         name: [option.described() for option in offer.OPTIONS]
         for name, offer in offers.items()
         if hasattr(offer, "OPTIONS")
-    }
-    return found | {
-        n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")
-    }
+    } | {n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")}
 
 
 def _metrics(offers: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -57,10 +57,9 @@ def _sample(spec: ScoringSpec) -> str:
     with torch.no_grad():
         query = torch.full((1, 1), _QUERY, dtype=torch.float64)
         (scores,) = scoring(query, keys, **needs_of(scoring, 1, keys)).tolist()
-    pairs = zip(scores, _KEYS, strict=True)
     scored = ", ".join(
         gettext_noop("{score:.4g} for k = {key:g}", score=score + 0.0, key=key)  # not -0
-        for score, key in pairs
+        for score, key in zip(scores, _KEYS, strict=True)
     )
     at = [f"{each.name} = {each.default:g}" for each in spec.parameters]
     at += ["i = 0", f"j = 0 to {len(_KEYS) - 1}"] if "positions" in scoring.needs else []

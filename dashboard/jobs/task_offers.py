@@ -24,8 +24,7 @@ def is_offered(module: str) -> bool:
 def offered(module: str) -> Offer:
     """The offer that stands beside the file of a module; its tables are named as their records.
 
-    Raises:
-        ContractError: an option that is no parameter.
+    ContractError: an option that is no parameter.
     """
     held = beside(module, "offer.toml")
     return Offer(

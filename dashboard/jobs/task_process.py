@@ -151,8 +151,7 @@ def _state() -> Iterator[tuple[str, Any]]:
     torch = sys.modules.get("torch")
     if torch is None:
         return
-    functional = torch.nn.functional
-    for owner, name in ((torch, "torch"), (functional, "torch.nn.functional")):
+    for owner, name in ((torch, "torch"), (torch.nn.functional, "torch.nn.functional")):
         for key, value in vars(owner).items():
             if not key.startswith("_") and inspect.isroutine(value):
                 yield f"{name}.{key}", value

@@ -30,8 +30,7 @@ def perform(request: Request, context: Context) -> Result:
     """Compute what :func:`dashboard.records.sweep.sweep` was given.
 
     Returns:
-        The table ``results``: a row for each request, with the Arrow stream of its result in the
-        column ``result``.
+        The table ``results``: a row a request, its result's Arrow stream in the column ``result``.
 
     Raises:
         ValueError: it is no list of requests, or one of them is refused.

@@ -40,9 +40,7 @@ def refuse_others(others: dict[str, Scalar], offered: Sequence[str]) -> None:
 def open_translator(request: Request, context: Context) -> Translator:
     """The translator of the checkpoint that ``data`` names, on the device of the request.
 
-    Raises:
-        ContractError: no checkpoint, an unknown one, one that cannot be used, or a device that is
-            not here.
+    ContractError: no checkpoint, an unknown or unusable one, or a device that is not here.
     """
     if not request.data:
         raise ContractError("need a checkpoint to translate with, got none")
@@ -55,8 +53,7 @@ def open_translator(request: Request, context: Context) -> Translator:
 def translator_of(name: str, device: str) -> Translator:
     """The translator of a checkpoint, kept for the next request.
 
-    Raises:
-        ContractError: no such checkpoint, or one that cannot be used.
+    ContractError: no such checkpoint, or one that cannot be used.
     """
     registry = installed()
     return open_checkpoint(read_checkpoint(registry.checkpoint(name).path), registry, device)

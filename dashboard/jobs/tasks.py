@@ -65,8 +65,7 @@ TASKS = {
 def perform(request: Request, context: Context) -> Result:
     """Compute the result of a request, and note what it was made with.
 
-    Raises:
-        ValueError: an unknown task, or input that the task refuses.
+    ValueError: an unknown task, or input that the task refuses.
     """
     pages = {entry.name: entry for entry in brought()}
     if request.task in pages:
@@ -84,8 +83,7 @@ def perform(request: Request, context: Context) -> Result:
 def load(entry: Entry, part: str) -> ModuleType:
     """Import a module of a page from elsewhere in a worker, which reports whose code it loads.
 
-    Raises:
-        ValueError: an earlier worker did not survive the page's modules.
+    ValueError: an earlier worker did not survive the page's modules.
     """
     from attention_plugins import watching
 

@@ -53,8 +53,7 @@ def export(folder: TrainingFolder, name: str, root: Path, taken: Collection[str]
     ``name`` is as a user wrote it: ``_`` stands for spaces and ``-`` in the checkpoint's, and none
     of those ``taken`` may be given to it.
 
-    Raises:
-        ValueError: no model, an invalid or taken name, or a folder that cannot be written.
+    ValueError: no model, an invalid or taken name, or a folder that cannot be written.
     """
     model = folder.model()
     if model is None:
@@ -83,8 +82,7 @@ def copy_checkpoint(model: Path, scratch: Path, target: Path) -> None:
 
     It is put together in ``scratch``, a folder on the same disk as ``target``.
 
-    Raises:
-        StorageError: it cannot be written.
+    StorageError: it cannot be written.
     """
     unfinished = scratch / f".{secrets.token_hex(4)}"
     with writing(target):

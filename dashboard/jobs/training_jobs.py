@@ -30,8 +30,7 @@ def check_room(holders: Collection[tuple[str, str]], owner: str, address: str = 
     Who has trainings already takes no more than half of the places that others have left, and so
     do all owners at one address. So new owners find a place, however many one visitor poses as.
 
-    Args:
-        address: where they are; empty if that is not known.
+    ``address``: where they are; empty if that is not known.
     """
     chosen, own = settings(), sum(each == owner for each, _ in holders)
     near = sum(each == address for _, each in holders) if address else 0
@@ -88,8 +87,7 @@ class TrainingJobs:
     """At most one job for each training; the backend is made when the first one is submitted.
 
     ``on_end`` is called with the training's id, its job's final event, and why it was stopped, or
-    None if it was not. ``requested`` returns why another server asked to stop a training; None if
-    none did.
+    None if it was not. ``requested`` tells why another server asked to stop one; None if none did.
     """
 
     def __init__(
@@ -142,13 +140,11 @@ class TrainingJobs:
             backend = self.backend()
             more = {FOLDER: id, **limit_options()}
             options = tuple(sorted((*request.options, *more.items())))
-            asked = replace(request, options=options)
-            job = self._jobs[id] = backend.submit(asked, client=owner)
+            job = self._jobs[id] = backend.submit(replace(request, options=options), client=owner)
             self._holders[id] = owner, address
-        watch = threading.Thread(
+        threading.Thread(
             target=self._watch, args=(backend, id, job), name=f"training {id[:8]}", daemon=True
-        )
-        watch.start()
+        ).start()
 
     def stop(self, id: str, reason: StopReason) -> None:
         """Ask the training's job to stop; nothing happens if there is no job."""

@@ -134,8 +134,7 @@ def describe(
     )  # fmt: skip
     return Training(
         id=id, request=request, created=created, owner=owner, **status._asdict(),
-        epochs=history.epochs, losses=history.losses,
-        checkpoint=history.checkpoint,
+        epochs=history.epochs, losses=history.losses, checkpoint=history.checkpoint,
         facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
     )  # fmt: skip
 

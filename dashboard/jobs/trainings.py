@@ -51,9 +51,8 @@ class Trainings:
 
         ``address`` is a digest of where they are, which is not stored; empty if it is not known.
 
-        Raises:
-            ValueError: another task's request, one beyond a limit of this server, or the folder
-                cannot be written.
+        ValueError: another task's request, one beyond a limit of this server, or the folder cannot
+        be written.
         """
         if request.task != "training":
             raise ValueError(f"need a request of the task 'training', got {request.task!r}")
@@ -117,8 +116,7 @@ class Trainings:
     def probe(self, id: str, epoch: int) -> pa.Table:
         """Return the table ``maps`` of the probe sentence after an epoch.
 
-        Raises:
-            KeyError: no such training, or no probe after that epoch.
+        KeyError: no such training, or no probe after that epoch.
         """
         return TrainingFolder(id, self._root).probe(epoch)
 
@@ -132,8 +130,7 @@ class Trainings:
     def resume(self, id: str, address: str = "") -> None:
         """Queue a paused or failed training again; it continues from its last snapshot.
 
-        Raises:
-            ValueError: it is stopping, or has ended, or is beyond a limit of this server.
+        ValueError: it is stopping, or has ended, or is beyond a limit of this server.
         """
         with self._lock:
             training = self.get(id)

@@ -1,7 +1,6 @@
 """Logged trainings, each a folder below one that the operator names; nothing outside is read.
 
-The index is read as by :mod:`attention_plugins.attention_log`, which the page process may not
-import.
+The index is read as by :mod:`attention_plugins.attention_log`, which pages may not import.
 """
 
 import functools
@@ -46,8 +45,7 @@ def logs() -> list[str]:
 def log_folder(name: str) -> Path:
     """Return the folder of a log.
 
-    Raises:
-        ValueError: no such log, or one that lies elsewhere, by a link or by its name.
+    ValueError: no such log, or one that lies elsewhere, by a link or by its name.
     """
     folder = logs_root() / name
     if NAME.match(name) and (folder / INDEX).is_file():

@@ -43,8 +43,7 @@ class Blobs:
         They are on the disk when this returns. A file of that name with other content, as after a
         power loss, is replaced.
 
-        Raises:
-            ValueError: more bytes than one file or all files may have.
+        ValueError: more bytes than one file or all files may have.
         """
         if len(data) > self._largest:
             raise ValueError(
@@ -62,8 +61,7 @@ class Blobs:
     def path(self, digest: str) -> Path:
         """Return where the file with that sha256 lies, and mark it as just used.
 
-        Raises:
-            ValueError: not 64 hexadecimal digits, or a file that is not stored.
+        ValueError: not 64 hexadecimal digits, or a file that is not stored.
         """
         if not files.DIGEST.match(digest):
             raise ValueError(f"need the 64 hexadecimal digits of a sha256, got {digest[:80]!r}")
@@ -196,8 +194,7 @@ class Contents:
     def read(self, digest: str) -> bytes:
         """Return the file with that sha256.
 
-        Raises:
-            StorageError: no sha256; it is missing, was changed, or the store cannot be read.
+        StorageError: no sha256; it is missing, was changed, or the store cannot be read.
         """
         if not files.DIGEST.match(digest):
             raise StorageError("need the 64 hexadecimal digits of a sha256")

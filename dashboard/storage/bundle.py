@@ -42,8 +42,7 @@ _UNIX, _MODE = 3, 0o644
 def pack(files: Mapping[str, bytes]) -> bytes:
     """Return a zip file of the entries, in their order.
 
-    Raises:
-        BundleError: beyond the limits of :func:`unpack`.
+    BundleError: beyond the limits of :func:`unpack`.
     """
     total = sum(map(len, files.values()))
     largest = max(map(len, files.values()), default=0)
@@ -117,8 +116,7 @@ def _check(info: zipfile.ZipInfo, allowed: Callable[[str], bool]) -> None:
     # The name as it stands: what `filename` shows was cut at the first zero byte.
     if info.orig_filename != info.filename or not allowed(info.filename):
         raise BundleError(f"a bundle has no entry called {_named(info)}")
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG):
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
         raise BundleError(f"the entry {_named(info)} is a link, or no plain file")
     if info.flag_bits & 0x1:
         raise BundleError(f"the entry {_named(info)} is encrypted")
@@ -205,8 +203,7 @@ def versions() -> Mapping[str, str]:
 def write(bundle: Bundle) -> bytes:
     """Return the bundle as a file.
 
-    Raises:
-        BundleError: larger than :func:`read` allows, or with a name that it rejects.
+    BundleError: larger than :func:`read` allows, or with a name that it rejects.
     """
     result = bundle.result
     files = entries.entries_of(result.tables, bundle.charts, bundle.pictures)

@@ -96,8 +96,7 @@ class Database:
     def upgrade(self) -> None:
         """Make the tables where there are none; only one process does.
 
-        Raises:
-            StorageError: it cannot be opened or written, or is newer than this dashboard.
+        StorageError: it cannot be opened or written, or is newer than this dashboard.
         """
         with self._alone(), self._errors():
             with self._engine.connect() as connection:

@@ -54,9 +54,8 @@ def check_link(link: str) -> None:
 def parse_object(data: bytes, name: str) -> dict[str, Any]:
     """Read a JSON object in UTF-8, of a file of that name.
 
-    Raises:
-        ValueError: not such an object; nested more than :data:`MAX_DEPTH` deep; NaN or infinite
-            numbers; a name twice in one object; text that is not Unicode.
+    ValueError: not such an object; nested more than :data:`MAX_DEPTH` deep; NaN or infinite
+    numbers; a name twice in one object; text that is not Unicode.
     """
     try:
         held = json.loads(data, parse_constant=_refuse_constant, object_pairs_hook=_unique)
@@ -198,8 +197,7 @@ def _sides(png: bytes) -> tuple[int, int]:
 
 def as_json(value: Any) -> bytes:
     """Return JSON of one spelling: equal values give equal bytes."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode()
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 MAX_COLUMNS = 256

@@ -41,8 +41,7 @@ _exercises = sa.Table(
 _answers = sa.Table(
     "answers", _tables, _id("owner"), _id("name"), _whole("number", primary_key=True),
     sa.Column("exercise", sa.ForeignKey("exercises.id", ondelete="CASCADE"), primary_key=True),
-    _text("answer"), _whole("correct"), _whole("hints"),
-    _real("at"), sqlite_strict=True,
+    _text("answer"), _whole("correct"), _whole("hints"), _real("at"), sqlite_strict=True,
 )  # fmt: skip
 _ended, _first = _exercises.c.ended == 1, _answers.c.number == 1  # a student's first answer
 _Line = Annotated[str, Field(min_length=1, max_length=120)]

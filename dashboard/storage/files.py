@@ -42,8 +42,7 @@ _ID = "folder-id"
 def folder_id(place: Path, *, make: bool = False) -> str:
     """Return the id of a data folder, by which machines that share it recognise it.
 
-    Args:
-        make: give it one if it has none; otherwise that is empty.
+    ``make``: give it one if it has none; otherwise that is empty.
     """
     path = place / _ID
     if make and not path.is_file():
@@ -75,8 +74,7 @@ def replace(path: Path, payload: bytes) -> None:
 
     It is on the disk when this returns, and so is its entry in the folder.
 
-    Raises:
-        OSError: it cannot be written; the old one stays.
+    OSError: it cannot be written; the old one stays.
     """
     descriptor, unfinished = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -129,8 +127,7 @@ def writing(path: Path) -> Iterator[None]:
 def locked(path: Path, timeout: float) -> Iterator[bool]:
     """Hold the lock of a file in an existing folder; it ends with this process at the latest.
 
-    Args:
-        timeout: seconds to wait for another holder; then False is yielded.
+    ``timeout``: seconds to wait for another holder; then False is yielded.
     """
     path.parent.stat()  # or the lock would make the folder
     lock = FileLock(path)

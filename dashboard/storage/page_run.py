@@ -48,8 +48,7 @@ class PageRun:
         link: the page's link, ``/page?…``; empty if there is none.
         picture: a PNG; empty if there is none.
         seen: what stood on it; nothing if it is a panel's bundle.
-        charts: Vega-Lite specifications with their data, by the names that ``seen`` has, as
-            tables.
+        charts: Vega-Lite specifications with their data, by the names in ``seen``, as tables.
         pictures: of the charts, as ``<name>.png`` and ``<name>.svg``.
     """
 
@@ -67,8 +66,7 @@ class PageRun:
 def write(page: PageRun) -> bytes:
     """Return the page as a file.
 
-    Raises:
-        BundleError: larger than :func:`read` allows, or with texts that it rejects.
+    BundleError: larger than :func:`read` allows, or with texts that it rejects.
     """
     _check_count(len(page.panels))
     _check_picture(page.picture)

@@ -33,11 +33,9 @@ def add(name: str, parts: Mapping[str, bytes], owner: str, *, megabytes: int, to
     """Take a race in; its name here, which differs where there is one of that name.
 
     ``parts`` are its :data:`PLAN` and its :data:`OUTCOMES`, as a worker has checked and written
-    them. All races that this owner took in may have so many ``megabytes``, those of all owners
-    ``total``.
+    them. All that this owner took in may have so many ``megabytes``, that of all owners ``total``.
 
-    Raises:
-        ValueError: no room.
+    ValueError: no room.
     """
     root, size = files.home() / FOLDER, sum(map(len, parts.values()))
     _see_room(root, owner, size, megabytes * _MB, total * _MB)
@@ -64,8 +62,7 @@ def add(name: str, parts: Mapping[str, bytes], owner: str, *, megabytes: int, to
 def remove(name: str) -> None:
     """Delete a race that was taken in.
 
-    Raises:
-        ValueError: it was made here, or there is none: only its maker deletes its folder.
+    ValueError: it was made here, or there is none: only its maker deletes its folder.
     """
     folder = folder_of(name)
     if name in shipped() or not (folder / IMPORTED).is_file():
@@ -190,11 +187,7 @@ class RaceRecord:
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a race, which need not exist.
-
-    Raises:
-        ValueError: no name of a race.
-    """
+    """The folder of a race, which need not exist. ValueError: no name of a race."""
     if name == SHIPPED or name in shipped():
         return SHIPPED_FOLDER / name.replace(SHIPPED, "race", 1)
     if not NAME.match(name):
@@ -300,8 +293,7 @@ def _read(name: str, folder: Path, version: str) -> RaceRecord:
 def owner_of(folder: Path) -> str | None:
     """Who took the race of a folder in; None if it was made here.
 
-    Raises:
-        ValueError: the note on it is damaged.
+    ValueError: the note on it is damaged.
     """
     try:
         note = parse_object(files.read_bounded(folder / IMPORTED, LARGEST_PLAN), IMPORTED)

@@ -151,9 +151,7 @@ class Runs:
     def keep(self, page: PageRun, *, source: str = "", owner: str = "", parent: str = "") -> Run:
         """Add a page that this server computed; the rest is as in :class:`.Provenance`.
 
-        Raises:
-            BundleError: a page larger than a file of it may be.
-            StorageError: no room.
+        BundleError: a page larger than a file of it may be. StorageError: no room.
         """
         made = Provenance(origin="kept", source=source, owner=owner, parent=parent)
         return self.add(page_run.write(page), Description.of(page), page.picture, made)
@@ -161,19 +159,14 @@ class Runs:
     def add(
         self, packed: bytes, description: Description, picture: bytes, made: Provenance
     ) -> Run:
-        """Add a file that :func:`.page_run.write` wrote, under a new id.
-
-        Raises:
-            StorageError: no room.
-        """
+        """Add a file that :func:`.page_run.write` wrote, under a new id. StorageError: no room."""
         now = time.time()
         contents = [part for part in (packed, picture) if part]
         digests = [self._contents.put(part) for part in contents]
         run = Run(
             id=secrets.token_hex(16), created=now, expires=self._limits.expires(now),
             bytes=sum(map(len, contents)), digest=digests[0],
-            picture=digests[1] if picture else "",
-            **description.model_dump(exclude={"panels"}),
+            picture=digests[1] if picture else "", **description.model_dump(exclude={"panels"}),
             **asdict(replace(made, source=made.source[: run_rows.LONGEST_SOURCE])),
         )  # fmt: skip
         self._sweep.run_sometimes(now)
@@ -263,9 +256,7 @@ class Runs:
     def copy(self, id: str, *, name: str, note: str, owner: str = "") -> Run:
         """Add a copy of a run with another name and note; the run itself stays as it is.
 
-        Raises:
-            BundleError: a name or a note that no run may have.
-            StorageError: no room.
+        BundleError: a name or a note that no run may have. StorageError: no room.
         """
         run, page = self.find(id), replace(self.open(id), name=name, note=note)
         made = Provenance(origin=run.origin, source=run.source, owner=owner, parent=id)

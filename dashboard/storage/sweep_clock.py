@@ -29,8 +29,7 @@ class SweepClock:
 
     def __init__(
         self, path: Path, newest: Callable[[], float | None], *,
-        wall: Callable[[], float] | None = None,
-        running: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] | None = None, running: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._path, self._newest, self._running = path, newest, running
         self._wall = wall
@@ -41,8 +40,7 @@ class SweepClock:
     def now(self) -> float:
         """Return the time that may be relied on, in seconds since 1970.
 
-        Raises:
-            StorageError: what is asked for the newest thing cannot be read.
+        StorageError: what is asked for the newest thing cannot be read.
         """
         with self._lock:
             wall, running = (self._wall or time.time)(), self._running()

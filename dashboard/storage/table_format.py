@@ -117,9 +117,7 @@ class TableFormat:
     def choose(self, text: str) -> Columns:
         """The columns that ``text`` names, the usual ones where it is empty.
 
-        Raises:
-            TableError: it names a column which is not one of numbers, or too many; inputs may be
-                of text.
+        TableError: it names a column that is none of numbers, or too many; inputs may be text.
         """
         if not text:
             return self.usual()
@@ -147,8 +145,7 @@ def format_of(path: Path, least: int = 2) -> TableFormat:
 def find_format(data: bytes, least: int = 2) -> TableFormat:
     """Judge a table by its first bytes, which may be all of it.
 
-    Raises:
-        TableError: no table with ``least`` columns of numbers; none at all where that is 0.
+    TableError: no table with ``least`` columns of numbers; none at all where that is 0.
     """
     encoding, text = _text(data[:_HEAD], whole=len(data) <= _HEAD)
     if not text.strip():
@@ -173,9 +170,7 @@ def find_format(data: bytes, least: int = 2) -> TableFormat:
     return TableFormat(
         encoding=encoding, delimiter=delimiter, decimal=decimal, header=header,
         names=_names(rows[max(0, header - 1)], header=bool(header)), numeric=numeric,
-        readings={
-            place: found for place, found in judged.items() if isinstance(found, Dates | Unit)
-        },
+        readings={place: how for place, how in judged.items() if isinstance(how, Dates | Unit)},
         left_out=unfit,
         suggested=_suggested(dict(columns), judged) if least else Columns(inputs=(), target=0),
     )  # fmt: skip
@@ -278,8 +273,7 @@ def _suggested(
     varied = [place for place in usable if len({*columns[place]}) > 1] or usable
     counted = [place for place in varied if _is_count(columns[place])]
     dates = [place for place in varied if isinstance(judged[place], Dates)]
-    measured = [place for place in varied if place not in counted + dates] or varied
-    target = measured[-1]
+    target = ([place for place in varied if place not in counted + dates] or varied)[-1]
     others = [place for place in (*varied, *usable) if place != target]
     told = [place for place in others if place in varied and place not in counted]
     return Columns(inputs=((told or others)[0],), target=target)

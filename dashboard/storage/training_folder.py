@@ -44,9 +44,8 @@ class TrainingLocks:
     def hold(self, patience: float = 0.0) -> FileLock | None:
         """Take the training into this server's queue.
 
-        Returns:
-            What must be released once it has ended; None if another server holds it, or looks
-            whether one does, and has not let it go after so many seconds.
+        Returns what must be released once it has ended; None if another server holds it, or looks
+        whether one does, and has not let it go after so many seconds.
         """
         lock = FileLock(self.path / _HELD, thread_local=False)
         with files.writing(self.path):
@@ -96,8 +95,7 @@ class Ordered(NamedTuple):
 class TrainingFolder(TrainingHistory, TrainingLocks):
     """The files of one training. Writing raises ``StorageError`` where it is not possible.
 
-    Raises:
-        KeyError: an id that is not 32 hexadecimal digits.
+    KeyError: an id that is not 32 hexadecimal digits.
     """
 
     def __init__(self, id: str, root: Path | None = None) -> None:
@@ -112,9 +110,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
     ) -> TrainingFolder:
         """Make the folder of a new training, with a random id."""
         made = cls(secrets.token_hex(16), root)
-        facts = {
-            "request": json.loads(request.to_json()), "created": time.time(), "owner": owner,
-        }  # fmt: skip
+        facts = {"request": json.loads(request.to_json()), "created": time.time(), "owner": owner}
         with files.writing(made.path):
             files.make_folder(made.path / "epochs")
             files.replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())
@@ -123,8 +119,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
     def order(self) -> Ordered:
         """Return what the training computes, for whom, and when it was created.
 
-        Raises:
-            KeyError: no such training, or a damaged file.
+        KeyError: no such training, or a damaged file.
         """
         try:
             facts = json.loads(files.read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
@@ -170,11 +165,7 @@ class TrainingFolder(TrainingHistory, TrainingLocks):
             writer.write_table(maps)
 
     def probe(self, epoch: int) -> pa.Table:
-        """Return the maps of the probe sentence after an epoch.
-
-        Raises:
-            KeyError: there are none.
-        """
+        """Return the maps of the probe sentence after an epoch. KeyError: there are none."""
         try:
             packed = files.read_bounded(self._epoch(epoch) / _PROBE, _LARGEST_PROBE)
             return pa.ipc.open_stream(packed).read_all()

@@ -137,8 +137,7 @@ class TrainingHistory:
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         with suppress(OSError):
-            history = read_bounded(self.path / _HISTORY, _LARGEST_HISTORY)
-            for line in history.splitlines():
+            for line in read_bounded(self.path / _HISTORY, _LARGEST_HISTORY).splitlines():
                 with suppress(ValueError, RecursionError):
                     entry = json.loads(line, object_hook=unpacked)
                     if isinstance(entry, dict):

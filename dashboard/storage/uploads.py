@@ -69,8 +69,7 @@ class Uploads:
         Who has uploads already takes no more than half of the room that others have left, and so
         do all owners at one address. So new owners find room, however many one visitor poses as.
 
-        Raises:
-            ValueError: more than there is room for.
+        ValueError: more than there is room for.
         """
         with _changing(self._path) as known:
             same = (upload.digest, upload.kind)
@@ -177,9 +176,7 @@ def _read(path: Path) -> Iterator[Upload]:
 
 
 def _is_upload(entry: dict[str, Any]) -> bool:
-    types = {
-        "digest": str, "name": str, "kind": str, "size": int, "when": float, "address": str,
-    }  # fmt: skip
+    types = {"digest": str, "name": str, "kind": str, "size": int, "when": float, "address": str}
     entry = {"address": "", **entry}  # older ones have none
     fits = entry.keys() == types.keys() and all(type(entry[n]) is t for n, t in types.items())
     return fits and bool(files.DIGEST.match(entry["digest"]))

@@ -8,14 +8,7 @@ from torch import Tensor, nn
 from attention_plugins.attention import Scoring, weights_are_signed
 from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, attempt, equal, rule
-from attention_plugins.checking.models.benches import (
-    Bench,
-    Predicting,
-    bench,
-    counted,
-    make,
-    predicting,
-)
+from attention_plugins.checking.models import benches
 from attention_plugins.contract import ModelSpec
 from attention_plugins.record import TEXT, axes_of, start_of
 from attention_plugins.scorings.additive import ADDITIVE
@@ -30,8 +23,8 @@ _SAID = beside(__file__, "words.toml")["attending"]
 @rule("models")
 def check_outputs_have_the_shape_of_the_protocol(spec: ModelSpec) -> None:
     """Log-probabilities of every target word, a prediction a query, or an item an item."""
-    task = bench(spec)
-    found = task.outputs(make(spec), Tap())
+    task = benches.bench(spec)
+    found = task.outputs(benches.make(spec), Tap())
     wanted = {
         "translation": (3, 5, task.sizes.target),
         "regression": (7,),
@@ -44,7 +37,7 @@ def check_outputs_have_the_shape_of_the_protocol(spec: ModelSpec) -> None:
 @rule("models")
 def check_rows_do_not_meet(spec: ModelSpec) -> None:
     """A sentence, a query or a sequence gives alone what it gives among others."""
-    task, model = bench(spec), make(spec)
+    task, model = benches.bench(spec), benches.make(spec)
     together = task.outputs(model, Tap())
     for number in range(len(together)):
         alone = task.row(number).outputs(model, Tap())[0]
@@ -55,7 +48,7 @@ def check_rows_do_not_meet(spec: ModelSpec) -> None:
 @rule("models")
 def check_padding_changes_nothing(spec: ModelSpec) -> None:
     """More padding changes no output, no loss and no gradient."""
-    task, model = bench(spec), make(spec)
+    task, model = benches.bench(spec), benches.make(spec)
     wider = task.wider()
     narrow_outputs = task.outputs(model, Tap())
     if not equal(_cut(wider.outputs(model, Tap()), narrow_outputs), narrow_outputs):
@@ -70,9 +63,11 @@ def check_padding_changes_nothing(spec: ModelSpec) -> None:
 @rule("models", applies=lambda spec: spec.task == "regression")
 def check_points_have_no_order(spec: ModelSpec) -> None:
     """The training points in another order predict the same."""
-    task, model = predicting(), make(spec)
+    task, model = benches.predicting(), benches.make(spec)
     order = torch.arange(len(task.keys)).flip(0)
-    moved = Predicting(task.queries, task.keys[order], task.values[order], task.mask[:, order])
+    moved = benches.Predicting(
+        task.queries, task.keys[order], task.values[order], task.mask[:, order]
+    )
     if not equal(moved.outputs(model, Tap()), task.outputs(model, Tap())):
         raise Broken("points in another order predict otherwise; use no position of a point")
 
@@ -81,11 +76,10 @@ def _cut(found: Tensor, like: Tensor) -> Tensor:
     return found[tuple(slice(0, n) for n in like.shape)] if found.dim() == like.dim() else found
 
 
-def _learning(task: Bench, model: nn.Module) -> tuple[Tensor, ...]:
+def _learning(task: benches.Bench, model: nn.Module) -> tuple[Tensor, ...]:
     loss = task.loss(model)
-    return loss.detach(), *torch.autograd.grad(
-        loss, list(model.parameters()), materialize_grads=True
-    )
+    weights = list(model.parameters())
+    return loss.detach(), *torch.autograd.grad(loss, weights, materialize_grads=True)
 
 
 # Without weights and of one size, with projections of another size, of one size with a weight,
@@ -97,11 +91,11 @@ _KINDS = ("pooling", "encoder", "decoder", "cross")
 @rule("models")
 def check_it_takes_every_scoring(spec: ModelSpec) -> None:
     """With or without weights, of one size or of several, constant: it attends and learns."""
-    task = bench(spec)
+    task = benches.bench(spec)
     for scoring in _TRAITS:
         what = f"with the scoring {scoring.name}"
         with attempt(what, _SAID["build_for_sizes"]):
-            model = make(spec, factory=scoring.factory())
+            model = benches.make(spec, factory=scoring.factory())
             loss = task.loss(model)
             if loss.requires_grad:
                 loss.backward()
@@ -114,9 +108,9 @@ def check_it_takes_every_scoring(spec: ModelSpec) -> None:
 def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
     """Every scoring that was built is asked by the tap, and by nobody else."""
     calls: dict[int, int] = {}
-    model = make(spec, factory=lambda sizes: counted(sizes, calls))
+    model = benches.make(spec, factory=lambda sizes: benches.counted(sizes, calls))
     recorder = _CountingRecorder()
-    bench(spec).outputs(model, Tap(recorder))
+    benches.bench(spec).outputs(model, Tap(recorder))
     if not calls:
         raise Broken("build never called the scoring factory; call it once per attention site")
     if 0 in calls.values():
@@ -139,8 +133,8 @@ def check_weights_are_a_distribution(spec: ModelSpec) -> None:
     Where the model, or a scoring that it brings, says ``sums_to_one = False``, rows may sum to
     anything, and where it says ``signed = True``, weights may be negative.
     """
-    task = bench(spec)
-    model, recorder = make(spec), Recorder()
+    task = benches.bench(spec)
+    model, recorder = benches.make(spec), Recorder()
     signed = weights_are_signed(model)
     bound = all(
         getattr(part, "sums_to_one", True)
@@ -167,7 +161,7 @@ def check_weights_are_a_distribution(spec: ModelSpec) -> None:
 @rule("models")
 def check_its_maps_can_be_labelled(spec: ModelSpec) -> None:
     """Each row and each column of a map is a token or a point, or has a name of its own."""
-    task, model, recorder = bench(spec), make(spec), Recorder()
+    task, model, recorder = benches.bench(spec), benches.make(spec), Recorder()
     task.outputs(model, Tap(recorder))
     for site, weights in recorder.weights().items():
         axes = axes_of(model, site)
@@ -183,7 +177,7 @@ def check_its_maps_can_be_labelled(spec: ModelSpec) -> None:
 @rule("models")
 def check_interventions_change_the_output(spec: ModelSpec) -> None:
     """Where a site is switched off its values are missed."""
-    task, model, recorder = bench(spec), make(spec), Recorder()
+    task, model, recorder = benches.bench(spec), benches.make(spec), Recorder()
     before = task.outputs(model, Tap(recorder))
     for site in recorder.weights():
         off = Intervention(site=site, action="off")

@@ -194,8 +194,7 @@ def make(
     """
     torch.manual_seed(seed)
     random.seed(seed)
-    model = spec.create(factory or ADDITIVE.factory(), bench(spec).sizes, values)
-    return model.to(dtype).eval()
+    return spec.create(factory or ADDITIVE.factory(), bench(spec).sizes, values).to(dtype).eval()
 
 
 def hollow(spec: ModelSpec, values: Mapping[str, object] | None = None) -> dict[str, torch.Size]:

@@ -40,8 +40,7 @@ def _translates(spec: ModelSpec) -> bool:
 @rule("models", applies=_translates)
 def check_steps_give_log_probabilities(spec: ModelSpec) -> None:
     """The probabilities of all words add up to 1 after every step."""
-    task = translating().row(1)
-    totals = task.outputs(make(spec), Tap()).logsumexp(dim=-1)
+    totals = translating().row(1).outputs(make(spec), Tap()).logsumexp(dim=-1)
     if not equal(totals, torch.zeros_like(totals)):
         raise Broken(_SAID["not_1"], most=totals.exp().max())
 
@@ -186,8 +185,7 @@ def check_training_lowers_the_error(spec: ModelSpec) -> None:
     """Twenty steps on thirteen points of a sine bring the leave-one-out error down."""
     x = 3 * draw(13, bench(spec).sizes.source, seed=1)
     data = RegressionData(x, torch.sin(x[:, 0]), x)
-    model = make(spec, factory=GAUSSIAN.factory())
-    history = fit(model, data, epochs=20).history
+    history = fit(make(spec, factory=GAUSSIAN.factory()), data, epochs=20).history
     if not history or not min(step.loss for step in history) < history[0].loss:
         raise Broken(_SAID["error_stays"])
 

@@ -81,8 +81,7 @@ def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
     asked, projected = scoring.project_queries(queries), scoring.project_keys(keys[:, order])
     one = scored(scoring, asked.clone(), scoring.project_keys(keys.clone()))
     needs = attention.needs_of(scoring, QUERIES, projected, 0, None, order)
-    moved = scoring(asked.clone(), projected, **needs)
-    if equal(moved, one[..., order]):
+    if equal(scoring(asked.clone(), projected, **needs), one[..., order]):
         return
     if "positions" in scoring.needs:
         raise Broken(_SAID["moved_with_position"])

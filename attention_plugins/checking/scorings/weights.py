@@ -122,9 +122,7 @@ def check_a_checkpoint_restores_it(spec: ScoringSpec) -> None:
 
 
 # Causes of much else.
-_BEFORE = (
-    "inputs_stay_as_they_are", "precision_is_that_of_the_inputs", "dimensions_of_one_stay",
-)  # fmt: skip
+_BEFORE = ("inputs_stay_as_they_are", "precision_is_that_of_the_inputs", "dimensions_of_one_stay")
 _HEADS = (1, 2, 3, 4)
 _LENGTHS = (KEYS, 6)  # keys that the two rows of a batch may see
 
