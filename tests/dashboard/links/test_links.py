@@ -1,3 +1,4 @@
+import importlib
 import math
 from dataclasses import replace
 from urllib.parse import parse_qs, urlencode
@@ -218,3 +219,15 @@ def test_a_request_carries_what_the_view_says(catalogue):
     assert options["epochs"] == 200
     view, _ = regression.LINK.parse({"data": UPLOAD, "standardise": "0"}, catalogue)
     assert dict(regression.requests(view, catalogue)["a"].options) == {"standardise": False}
+
+
+@pytest.mark.parametrize(
+    "name", ["alignment", "complexity", "experiment", "heads", "regression", "translation"]
+)
+def test_a_page_asks_for_the_device_of_its_link(catalogue, name):
+    page = importlib.import_module(f"dashboard.features.{name}.page").PAGE
+    view, problems = page.link.parse({"device": "cpu"}, catalogue)
+    asked = [*page.requests(view, catalogue)]
+    assert not problems
+    assert asked
+    assert {request.device for request in asked} == {"cpu"}

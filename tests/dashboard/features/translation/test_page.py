@@ -34,7 +34,7 @@ def test_the_first_screen_translates_the_example_with_three_scorings(opened, bac
     assert not app.exception
     assert [request.data for request in asked(backend)] == ["one", "two", "three"]
     assert {dict(request.options)["text"] for request in asked(backend)} == {"i'm home ."}
-    assert len(charts(app)) == 1 + 3
+    assert len(charts(app)) == 1 + 3 == 1 + translation.PAGE.panels
     assert r"je suis \*chez\* moi\." in words(app)
     assert "log-probability −1.50" in words(app)
     assert r"trained on 1,601 pairs · BLEU 47.1 (held out, beam 5)" in words(app)
@@ -125,7 +125,8 @@ def test_a_checkpoint_that_is_not_here_costs_one_panel(opened, backend):
 
 
 def test_another_corpus_brings_its_own_models(opened, backend):
-    app = opened("translation", text="go .", b="bahdanau.additive", panels="b")
+    app = opened("translation", text="go .", b="bahdanau.additive", panels="b",
+                 map="encoder.1.2")  # fmt: skip
     app.selectbox("translation-corpus").set_value("phrasebook").run()
     assert not app.exception
     assert link(app) == {"text": "go .", "corpus": "phrasebook"}
@@ -137,7 +138,8 @@ def test_panels_come_and_go(opened):
     app = opened("translation", a="bahdanau.additive", b="bahdanau.bilinear")
     app.button("panel-a-remove").click().run()
     assert link(app) == {"b": "bahdanau.bilinear", "panels": "b"}
-    assert [one.label for one in app.get("page_link")] == ["What does each head of panel b do?"]
+    assert [*ways(app)] == ["What does each head of panel b do?"]
+    assert ways(app).popitem()[1]["a"] == "bahdanau.bilinear"
     next(button for button in app.button if button.label == "Add a panel").click().run()
     assert link(app) == {"a": "bahdanau.additive", "b": "bahdanau.bilinear"}
 
@@ -212,11 +214,14 @@ def test_a_link_opens_a_map_and_one_that_is_not_there_gives_the_usual_one(opened
 
 @pytest.mark.usefixtures("transformer")
 def test_another_kind_goes_into_the_link_and_a_model_without_it_says_so(opened, backend):
-    app = opened("translation", a="transformer.additive", b="bahdanau.additive", a__map="1.2")
+    app = opened("translation", a="transformer.additive", b="bahdanau.additive", a__map="1.2",
+                 text="go ·es")  # fmt: skip
     before = len(asked(backend))
     app.button_group("translation-kind").set_value("encoder").run()
     assert not app.exception
-    assert link(app) == {"a": "transformer.additive", "b": "bahdanau.additive", "map": "encoder"}
+    assert link(app) == {"a": "transformer.additive", "b": "bahdanau.additive", "map": "encoder",
+                         "text": "go ·es"}  # fmt: skip
+    assert "A label that begins with ·" in words(app)
     assert len(asked(backend)) == before
     assert "This model has no self-attention in its encoder" in words(app)
     app.button_group("translation-kind").set_value(None).run()
@@ -228,6 +233,48 @@ def test_bahdanau_alone_has_no_choice_of_kinds(opened):
     app = opened("translation", a="bahdanau.additive")
     assert not [one for one in app.get("button_group") if one.key == "translation-kind"]
     assert grids(app) == []
+    assert "click it to see it large" not in words(app)
+    app = opened("translation", a="bahdanau.additive", map="encoder")
+    assert "This model has no self-attention in its encoder" in words(app)
+    assert "click it to see it large" not in words(app)
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_map_that_is_picked_is_that_of_its_panel(opened):
+    app = opened("translation", a="transformer.additive", b="transformer.additive")
+    app.selectbox("maps-b-cross-choice").set_value("1.2").run()
+    assert link(app) == {"a": "transformer.additive", "b": "transformer.additive", "b.map": "1.2"}
+    assert [start for _, start in grids(app)] == ["2.mean", "1.2"]
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_panel_is_exported_alone_and_on_the_scale_of_the_legend(opened, monkeypatch):
+    menus, heights, legends = {}, set(), []
+
+    def menu(asked, event, letter, title, **scale):
+        menus[letter] = (asked.request.data, dict(asked.link), title, scale)
+
+    def height(text, *_):
+        return heights.add(text) or 300
+
+    monkeypatch.setattr(translation.export, "panel_menu", menu)
+    monkeypatch.setattr(translation.maps, "translation_height", height)
+    monkeypatch.setattr(translation.maps, "are_signed", lambda _: True)
+    monkeypatch.setattr(
+        translation.charts, "legend", lambda end, *, signed: legends.append((end, signed))
+    )
+    app = opened("translation", b="transformer.additive", c="bahdanau.additive", panels="bc",
+                 map="encoder", b__map="1.2", text="go .", target="va la !")  # fmt: skip
+    assert not app.exception
+    same = {"text": "go .", "target": "va la !", "map": "encoder"}
+    ends = {"vmax": 1.0}
+    one, two = ({"a": f"{model}.additive", **same} for model in ("transformer", "bahdanau"))
+    assert menus == {
+        "b": ("transformer_one", one, "Translation, Additive · Convolution", ends),
+        "c": ("one", two, "Translation, Additive · Bahdanau", ends),
+    }
+    assert heights == {"va la !"}, "a guess by what is written"
+    assert {*legends} == {(1.0, True)}
 
 
 @pytest.mark.usefixtures("transformer")
@@ -326,6 +373,7 @@ def test_what_goes_in_and_out_is_called_as_the_card_says(opened, reversing):
     app = opened("translation")
     text, target = fields(app).values()
     assert (plainly(text.label), text.value) == ("Source: English", "i'm home .")
+    assert target.label == "Force this translation"
     assert target.placeholder == "optional: French, the same in every panel"
     app = opened("translation", corpus="reverse")
     assert not app.exception
