@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser.conftest import Window
@@ -306,6 +308,31 @@ def test_paper_says_where_there_is_more_of_a_table(window, page, said):
       getComputedStyle(table.closest(".stElementContainer"), "::after").content)"""
     tables = seen.page.locator("[data-testid=stDataFrame]:has(.dvn-scroller):visible")
     assert {*tables.evaluate_all(below)} == said
+
+
+def test_a_table_of_text_goes_on_over_sheets_and_words_stay_with_their_chart(window):
+    seen = window("server")
+    table = seen.page.get_by_test_id("stTableStyledTable").first
+    seen.until(table.count, "the settings").settle()
+    seen.page.emulate_media(media="print")
+    whole = """(table) => {
+      const found = [];
+      for (let at = table; at && !at.matches("[data-testid=stMain]"); at = at.parentElement) {
+        const { breakInside, overflow, display } = getComputedStyle(at);
+        if (breakInside !== "auto" || overflow !== "visible" || display.startsWith("inline"))
+          found.push([at.className, breakInside, overflow, display]);
+      }
+      return found;
+    }"""
+    assert table.evaluate(whole) == []
+    seen = window("complexity")
+    seen.until(lambda: len(seen.views()) >= 4, "the charts").settle()
+    seen.page.emulate_media(media="print")
+    titles = seen.page.locator(".stElementContainer:has(> .stMarkdown)").filter(
+        has_text=re.compile("^(Time|Multiplications) over")
+    )
+    rule = "list => list.map((title) => getComputedStyle(title).breakAfter)"
+    assert titles.evaluate_all(rule) == ["avoid"] * 4
 
 
 @pytest.mark.parametrize(("locale", "name"), [("en-GB", "Pages"), ("zh-CN", "页面")])
