@@ -129,7 +129,7 @@ FAULTS = {
     ),
     "003 Bahdanau: training": Fault(
         _BAHDANAU,
-        "self._advance(shifted(batch.target), state, tap)",
+        "self._advance(losses.shifted(batch.target), state, tap)",
         "self._advance(batch.target, state, tap)",
         "bahdanau",
     ),
