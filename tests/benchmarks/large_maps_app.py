@@ -7,10 +7,8 @@ import streamlit as st
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard.charts import MapFrame
-from dashboard.charts.cells import rects
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
-from dashboard.charts.heatmap import CELL, draw_heatmap, map_plot, prepare_heatmap
-from dashboard.charts.image import rect_table
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.template import template
 from dashboard.charts.theme import sequential
 
@@ -26,12 +24,17 @@ def weights(seed, *shape):
 
 def as_rects(seed):
     """All cells one by one, as every charting library draws them."""
-    values = weights(seed, LAYERS * HEADS, WORDS, WORDS)
-    plot, sizes = map_plot(values, (None, None), (None, None), CELL, width=1300, columns=HEADS)
-    made = rects(rect_table(values), plot, sizes.values, sequential(1.0), masked=False)
-    canvas = {"usermeta": {"embedOptions": {"renderer": "canvas"}}}
+    head, row, column = np.indices((LAYERS * HEADS, WORDS, WORDS)).reshape(3, -1)
+    across, down = (WORDS + 2) * (head % HEADS) + column, (WORDS + 2) * (head // HEADS) + row
     # Numbers as short as they can be, since this is what everything else is measured against.
-    return short(made.to_dict(validate=False)) | canvas
+    cells = {"x": across, "x2": across + 1, "y": -down, "y2": -down - 1}
+    rows = pd.DataFrame(cells).astype("int16")
+    rows["value"] = weights(seed, LAYERS * HEADS, WORDS, WORDS).ravel().astype("float32")
+    shades = alt.Color("value:Q", scale=sequential(1.0), legend=None)
+    drawn = alt.Chart(alt.NamedData("cells"), width=1300, height=960).mark_rect()
+    made = drawn.encode(x="x:Q", x2="x2", y="y:Q", y2="y2", color=shades)
+    canvas = {"usermeta": {"embedOptions": {"renderer": "canvas"}}}
+    return made.to_dict(validate=False) | canvas | {"datasets": {"cells": rows}}
 
 
 def as_grid(seed):
@@ -52,16 +55,6 @@ def as_one_map(seed):
 def filled(draw, prepared):
     """As on a page, where another result changes the data of a chart that stays."""
     return {**template(draw, prepared), "datasets": prepared.sent}
-
-
-def short(made):
-    sets = {name: pd.DataFrame(rows) for name, rows in made["datasets"].items()}
-    return made | {"datasets": {name: narrow(table) for name, table in sets.items()}}
-
-
-def narrow(table):
-    whole = table.select_dtypes("int64").astype("int16")
-    return table.assign(**whole, **table.select_dtypes("float64").astype("float32"))
 
 
 VARIANTS = {"rects": as_rects, "grid": as_grid, "large": as_one_map}

@@ -1,6 +1,11 @@
-"""Every test can fail: it asserts, expects an error, or calls a helper that does."""
+"""Every test can fail, and every benchmark can begin.
+
+A test can that asserts, expects an error, or calls a helper that does; a benchmark can where what
+it imports is there.
+"""
 
 import ast
+import importlib.util
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -9,6 +14,7 @@ OUTSIDE = {
     "raises", "warns", "fail", "assert_close", "assert_allclose", "assert_array_equal",
     "assert_array_almost_equal", "expect", "wait_for", "wait_for_function", "wait_for_selector",
 }  # fmt: skip
+PRODUCT = ("attention_plugins", "dashboard")
 # A rule of the conformance kit, as packages call it.
 KIT = {"rule"}
 
@@ -57,3 +63,20 @@ def test_a_test_that_asserts_nothing_is_found():
     idle, asserting = ast.parse("def a():\n    b()\n\ndef c():\n    assert b()").body
     assert not can_fail(idle, OUTSIDE)
     assert can_fail(asserting, OUTSIDE)
+
+
+def imported(path):
+    """What a file of the benchmarks takes from the product: module and name."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PRODUCT):
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def test_what_the_benchmarks_import_is_there():
+    """They run by hand alone: one of them asked for a function that was long gone."""
+    wanted = {one for path in (ROOT / "tests/benchmarks").glob("*.py") for one in imported(path)}
+    assert len(wanted) > 50
+    gone = [(module, name) for module, name in wanted
+            if not hasattr(found := importlib.import_module(module), name)
+            and not (hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{name}"))]  # fmt: skip
+    assert gone == []
