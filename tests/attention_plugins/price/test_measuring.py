@@ -6,8 +6,10 @@ from support.tiny_families import WORDS, save
 
 from attention_plugins import scoring
 from attention_plugins.contract import ContractError
+from attention_plugins.huggingface.numbers import Numbers
 from attention_plugins.price.measuring import Subject, opened, price_of_swap, swap_of, trials
 from attention_plugins.price.records import Budget, Outcome, Swap
+from attention_plugins.price.tuning import cut
 from tests.attention_plugins.price.conftest import BUDGET
 
 
@@ -15,6 +17,8 @@ def test_a_swap_is_read_as_it_is_typed():
     assert swap_of("additive") == Swap(scoring="additive")
     assert swap_of(" scaled_dot + entmax15 ") == Swap(scoring="scaled_dot", normaliser="entmax15")
     assert swap_of("scaled_dot", "entmax15") == swap_of("scaled_dot+entmax15")
+    assert swap_of("scaled_dot+entmax15", "sparsemax") == swap_of("scaled_dot+entmax15")
+    assert swap_of(" =q.k + 1 ") == swap_of("=q.k + 1")
     assert swap_of("alibi") == Swap(scoring="alibi", positions="remove")
     assert swap_of("alibi", positions="keep") == Swap(scoring="alibi")
     formula = swap_of("=-|q - k| + 1", "sparsemax")
@@ -48,12 +52,18 @@ def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):
     assert subject.read("4 5\t6 7") == ((4, 5), (6, 7))
     end = bart.config.eos_token_id
     assert pairs.read("4 5\t6 7") == pairs.read(f"4 5\t6 7 {end}") == ((4, 5), (6, 7, end))
-    subject.longest = 5
+    assert subject.longest == pairs.longest == 64  # its positions
+    subject.longest = pairs.longest = 5
     assert subject.read("4 5 6\t7 8 9") == ((4, 5, 6), (7, 8))
+    assert pairs.read("4 5 6\t7 8 9 3") == ((4, 5, 6), (7, 8, 9, 3, end))
     assert subject.read("4 5 6 7 8 9") == ((4,), (5, 6, 7, 8))
     (text,) = subject.texts(["4 5", " "], write=3)
     assert text.given == (4, 5)
     assert 1 <= len(text.counted) <= 3
+    (text,) = pairs.texts(["4 5\t6 7"], write=2)
+    assert text.given == (4, 5)  # nothing of the target
+    with pytest.raises(ContractError, match="at least one token to go on from in every line"):
+        pairs.texts(["4\t5", "\t5"], write=2)
     for one, given, said in (
         (subject, ["4"], "need two tokens or more in every line, got '4'"),
         (subject, [" "], "need texts, a line each, got none"),
@@ -64,6 +74,41 @@ def test_lines_are_read_with_what_counts_behind_a_tab(llama, bart):
             one.texts(given)
 
 
+class _Begun(Numbers):
+    """A tokenizer that begins every text with a special token, unless it is asked not to."""
+
+    def __call__(self, text, add_special_tokens=True, **more):
+        found = super().__call__(text)
+        return {**found, "input_ids": [3] * add_special_tokens + [*found["input_ids"]]}
+
+
+def test_a_models_own_tokenizer_begins_what_is_given_and_not_what_counts(llama, monkeypatch):
+    monkeypatch.setattr(
+        "attention_plugins.price.measuring.trials", lambda subject, swaps, *more: more
+    )
+    monkeypatch.setattr("attention_plugins.price.measuring.Prices", lambda **given: given)
+    begun = _Begun(llama.config.to_dict())
+    (texts, _) = price_of_swap(llama, ["4 5\t6 7"], ["dot"], tokenizer=begun)["outcomes"]
+    assert texts == [((3, 4, 5), (6, 7))]
+
+
+def test_what_is_shown_is_a_text_that_nobody_tuned_on(llama, texts, monkeypatch):
+    monkeypatch.setattr(
+        "attention_plugins.price.measuring.trial", lambda *given, show, watch: show
+    )
+    show = next(trials(Subject(llama), [Swap(scoring="dot")], texts, BUDGET))
+    assert show.keywords["text"] == cut(texts, BUDGET.held_out, 0)[1][0]
+
+
+def test_a_folders_model_has_the_folders_name_and_tokenizer_or_the_one_given(
+    gpt2_folder, monkeypatch
+):
+    monkeypatch.setattr("attention_plugins.huggingface.folder.tokenizer", lambda path: _Begun({}))
+    found = opened(gpt2_folder)
+    assert (found.name, type(found.tokenizer)) == (gpt2_folder.name, _Begun)
+    assert opened(gpt2_folder, "other").name == "other"
+
+
 def test_a_text_is_cut_in_pieces_of_one_length(llama):
     subject = Subject(llama)
     numbers = [n % (WORDS - 3) + 3 for n in range(103)]
@@ -71,6 +116,8 @@ def test_a_text_is_cut_in_pieces_of_one_length(llama):
     assert [one.given + one.counted for one in pieces] == [
         tuple(numbers[at : at + 8]) for at in range(0, 96, 8)
     ]
+    subject.longest = 99
+    assert {len(one.counted) for one in subject.pieces("4 " * 1200)} == {63}
     with pytest.raises(ContractError, match="need a text of at least 96 tokens, got 95"):
         subject.pieces(" ".join(map(str, numbers[:95])))
 
@@ -79,6 +126,8 @@ def test_only_a_model_that_begins_by_itself_writes_its_own_texts(llama, bart):
     budget = Budget(steps=2, batch_size=3, held_out=5)
     own = Subject(llama).own_texts(budget, 4)
     assert len(own) == 11
+    few = Subject(llama).own_texts(Budget(steps=1, batch_size=1, held_out=5), 1)
+    assert len(few) == 10  # as many as are cut in two
     assert {one.given for one in own} == {(llama.config.bos_token_id,)}
     short = Subject(llama)
     short.longest = 3  # the first token among them

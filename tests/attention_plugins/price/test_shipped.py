@@ -50,6 +50,7 @@ def costs():
 
 
 def test_the_documentation_says_what_is_shipped():
+    assert [*store.shipped()] == sorted(store.shipped())
     text = section("using.md", "Swaps")
     lines = [[cell.strip() for cell in line.strip("|").split("|")]
              for line in text.splitlines() if line.startswith("| `")]  # fmt: skip

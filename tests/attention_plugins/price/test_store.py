@@ -13,7 +13,8 @@ from tests.attention_plugins.price.conftest import BUDGET
 
 SEEN = Shown(text="then", maps=[[[1.0, 0.0], [0.25, 0.75]]], queries=["a", "b"], keys=["a", "b"])
 ONE = Outcome(swap=Swap(scoring="additive", normaliser="entmax15", positions="remove"), seed=1,
-              before=1.25, after=(1.0, float("inf")), parameters=7, shown_after=SEEN)  # fmt: skip
+              before=1.25, after=(1.0, float("inf")), parameters=7,
+              shown_before=replace(SEEN, text="first"), shown_after=SEEN)  # fmt: skip
 HEAD = Prices(model="tiny", texts="texts", budget=BUDGET, facts={"torch": "2"})
 
 
@@ -29,6 +30,7 @@ def test_outcomes_are_read_as_they_were_written(tmp_path):
     one, other = found.outcomes
     assert one.to_json() == ONE.to_json()
     assert (one.swap, one.before, one.after[0], one.shown_after) == (ONE.swap, 1.25, 1.0, SEEN)
+    assert one.shown_before == ONE.shown_before
     assert one.after[1] != one.after[1]  # JSON has no infinity
     assert replace(ONE, before=1.234567).to_json()["before"] == 1.23457
     assert other.problem == "no"

@@ -9,7 +9,7 @@ from attention_plugins.price.records import Budget, Outcome, Swap
 from attention_plugins.price.table import ENDS, Prices, problems, rows
 from attention_plugins.race.statistics import differences
 
-A, B = Swap(scoring="additive"), Swap(scoring="cosine")
+A, B = Swap(scoring="additive"), Swap(scoring="cosine", normaliser="entmax15")
 ORIGINAL = [(1.0, 0.9), (1.2, 1.0), (1.1, 0.8), (1.3, 0.95), (1.0, 0.7), (1.15, 0.9)]
 DEARER = [(0.5, 0.11), (0.6, 0.12), (0.4, 0.13), (0.7, 0.09), (0.55, 0.1), (0.5, 0.14)]
 
@@ -24,7 +24,7 @@ def prices(seeds=6):
             Outcome(swap=A, seed=seed, before=before + more, after=(after - less,)),
         ]
     outcomes.append(Outcome(swap=B, seed=0, problem="it has no room"))
-    return Prices(model="tiny", texts="texts", budget=Budget(seeds=seeds, rates=(0.1,)),
+    return Prices(model="tiny", texts="texts", budget=Budget(seeds=seeds, rates=(0.1,), steps=50),
                   outcomes=outcomes)  # fmt: skip
 
 
@@ -51,13 +51,18 @@ def test_text_names_budget_test_and_what_could_not_run():
     assert problems(found) == {B: "it has no room"}
     text = str(found)
     assert "the original" in text
-    assert "cosine: it has no room" in text
+    assert "cosine + entmax15: it has no room" in text
+    assert "nats a token on 100 texts that nobody tuned on" in text
+    assert "50 steps of 16 texts, AdamW" in text
     assert text.count(") *") == 2  # one is dearer and one is cheaper, both beyond chance
     broken = Outcome(swap=B, seed=1, before=1.0, after=(1.0,), problem="it has no doors")
     more = replace(found, outcomes=[*found.outcomes, broken])
     assert problems(more) == {B: "it has no room"}
     assert rows(more) == rows(found)
-    assert f"({fmean(more for more, _ in DEARER):+.3f}," in text
+    untuned = next(one for one in rows(found) if one["swap"])
+    cost, low, high = (f"{untuned[f'cost{end}']:+.3f}" for end in ENDS)
+    assert cost == f"{fmean(more for more, _ in DEARER):+.3f}"
+    assert f"({cost}, {low} to {high}) *" in text
     assert "6 paired seeds" in text
     assert "none can be" not in text
     few = str(prices(3))
@@ -87,3 +92,6 @@ def test_a_swap_that_removes_positions_has_a_row_of_its_own():
         *["additive (remove)"] * 2,
     ]
     assert [one["loss"] for one in both[4:]] == [9.0, 8.0]
+    heads = str(replace(found, outcomes=[*found.outcomes, removed])).splitlines()[0]
+    assert heads == f"{'':12}  {'untuned':>32}  {'tuned at 0.1':>32}"  # as wide as the names
+    assert replace(B, positions="remove").key == "cosine + entmax15 (remove)"

@@ -55,6 +55,8 @@ def test_answers_to_one_source_lie_together():
     assert {one.given for one in held_out}.isdisjoint(one.given for one in tuned)
     with pytest.raises(ContractError, match="need at least 12 different texts, of which 6"):
         cut(answers, 6, 0)
+    with pytest.raises(ContractError, match=r"got 10$"):
+        cut(answers, 6, 0)
 
 
 def test_each_text_comes_once_before_any_comes_again(texts):
@@ -77,15 +79,20 @@ def test_a_model_writes_the_likeliest_tokens_and_draws_by_the_seed(llama):
     assert [one.given for one in drawn[0]] == [(5, 9), (7,)]
 
 
-def test_what_is_drawn_is_the_models_own_distribution_up_to_its_end(llama, monkeypatch):
-    asked, (end,) = [], ends_of(llama.config)
+@pytest.mark.parametrize("name", ["llama", "bart"])
+def test_what_is_drawn_is_the_models_own_distribution_up_to_its_end(name, request, monkeypatch):
+    model = request.getfixturevalue(name)
+    asked, (end,) = [], ends_of(model.config)
 
     def generate(ids, **given):
         asked.append(given)
-        return torch.cat([ids, torch.tensor([[5, end, 0]] * len(ids))], dim=1)
+        begun = ids if name == "llama" else ids[:, :1]  # what an encoder reads is not written
+        return torch.cat([begun, torch.tensor([[5, end, 0]] * len(ids))], dim=1)
 
-    monkeypatch.setattr(llama, "generate", generate)
-    assert written(llama, [(7, 9)], 3, seed=1) == [((7, 9), (5, end))]
+    monkeypatch.setattr(model, "generate", generate)
+    assert written(model, [(7, 9)], 3, seed=1) == [((7, 9), (5, end))]
+    written(model, [(7,) * 63], 9)
+    assert asked[1]["max_new_tokens"] == (2 if name == "llama" else 9)
     plain = {"do_sample": True, "top_k": 0, "top_p": 1.0, "temperature": 1.0, "num_beams": 1}
     assert plain.items() <= asked[0].items()
 

@@ -58,6 +58,18 @@ def test_a_scoring_that_cannot_be_right_costs_its_own_trial(llama, texts):
     assert outcome.after == ()
 
 
+def test_of_a_loss_that_is_not_finite_or_a_rate_that_fails_only_the_problem_stays(
+    llama, texts, monkeypatch
+):
+    losses = iter([math.nan, 1.0, 2.0, "none"])
+    monkeypatch.setattr("attention_plugins.price.tuning.nats", lambda *given: float(next(losses)))
+    monkeypatch.setattr("attention_plugins.price.tuning.tune", lambda *given: ())
+    assert measured(llama, Swap(), texts).problem == "the loss is not finite"
+    failed = measured(llama, Swap(), texts)  # at the second rate
+    assert (failed.problem[:17], failed.after) == ("could not convert", ())
+    assert math.isnan(failed.before)
+
+
 def test_whoever_watches_is_told_all_shares_and_may_stop(llama, texts):
     shares = []
     measured(llama, Swap(), texts, watch=shares.append)
@@ -78,7 +90,9 @@ def test_whoever_watches_is_told_all_shares_and_may_stop(llama, texts):
 def test_what_is_shown_are_the_maps_that_the_library_gives(name, texts, request):
     model, text = request.getfixturevalue(name), max(texts, key=lambda text: len(text.counted))
     text = text._replace(given=text.given * 3)
-    found = shown(model, text, Pieces(Numbers(model.config.to_dict())))
+    fused = copy.deepcopy(model)
+    fused.set_attn_implementation("sdpa")
+    found = shown(fused, text, Pieces(Numbers(model.config.to_dict())))
     with torch.no_grad():
         if name == "bart":
             row = [model.config.decoder_start_token_id, *text.counted[:-1]]
@@ -157,9 +171,13 @@ def test_a_frozen_model_is_tuned_as_any_other(llama, texts):
     assert not any(weight.requires_grad for weight in frozen.parameters())
 
 
-def test_no_more_tokens_are_shown_than_a_reader_can_take_in(bart, monkeypatch):
+def test_no_more_tokens_are_shown_than_a_reader_can_take_in(bart, llama, monkeypatch):
     monkeypatch.setattr("attention_plugins.price.tuning._SHOWN_TOKENS", 3)
     found = shown(
         bart, Text((5, 6, 7, 8), (9, 10, 11, 12)), Pieces(Numbers(bart.config.to_dict()))
     )
     assert (found.keys, found.queries) == (["5", "6", "7"], ["9", "10", "11"])
+    short = copy.deepcopy(llama)
+    short.config.max_position_embeddings = 2
+    found = shown(short, Text((5,), (6, 7, 8)), Pieces(Numbers(bart.config.to_dict())))
+    assert found.keys == ["5", "6"]

@@ -42,7 +42,8 @@ def test_what_is_shipped_is_right(path):
         ("scores/held out", OWN),
         ("scores/held out", {**OWN, "far": {"sentences": 3, "value": 1}}),
         ("normaliser", ""), ("adopted", ADOPTED), ("more", {"of": ["any", None]}),
-        ("source_words", None), ("scoring", "=dot(q, k) / sqrt(d)"),
+        ("source_words", None), ("scoring", "=dot(q, k) / sqrt(d)"), ("normaliser", "entmax15"),
+        ("scores/held out", {"nats": -0.5}),
     ],
 )  # fmt: skip
 def test_what_pages_can_show_is_right(place, value):
@@ -73,6 +74,7 @@ def test_what_pages_can_show_is_right(place, value):
         ),
         ("scores/held out/near", {"sentences": 7}, "near needs bleu, a number"),
         ("scores/held out", {**OWN, "near": PART}, "near needs value, a number"),
+        ("scores/held out/copied", {"sentences": 7}, "copied needs bleu, a number"),
         ("scores/held out/metric", {"title": "T"}, r"metric\.value is missing"),
         ("scores/held out/metric", {"title": "T", "value": "x"}, r"metric\.value: need a number"),
         ("scores/held\x1fout\n", None, r"at scores\.held out: need an object"),

@@ -27,7 +27,10 @@ def failure(distribution, stage="import"):
 def test_distributions_with_problems_come_first_and_the_workbench_last(facts):
     found = of(
         facts,
-        distributions=[about("workbench"), about("zeta"), about("Alpha"), about("broken")],
+        distributions=[
+            about("workbench"), about("zeta", links=[{"label": "Source", "url": "https://z.org"}]),
+            about("Alpha"), about("broken"),
+        ],
         plugins=[
             plugin("scorings", "workbench", built_in=True, scorings=["uniform"]),
             plugin("one", "zeta", scorings=["odd"]), plugin("two", "zeta", models=["other_model"]),
@@ -37,6 +40,8 @@ def test_distributions_with_problems_come_first_and_the_workbench_last(facts):
     ).distributions  # fmt: skip
     assert list(found) == ["broken", "Alpha", "zeta", "workbench"]
     assert found["workbench"].built_in
+    assert (found["zeta"].version, found["zeta"].summary) == ("1.0", "About zeta")
+    assert found["zeta"].links == (("Source", "https://z.org"),)
     assert found["zeta"].offers() == {"scorings": ["odd"], "models": ["other_model"]}
     assert [source.module for source in found["zeta"].sources] == ["one_module", "two_module"]
     assert [each["message"] for each in found["broken"].failures] == ["no"]
@@ -48,15 +53,19 @@ def test_a_checkpoint_that_cannot_be_used_is_its_distributions_problem(facts):
     facts["checkpoints"].append(
         {"name": "bad", "card": None, "fault": "cut off", "plugin": origin}
     )
-    found = of(facts, distributions=[about("models")], plugins=[]).distributions["models"]
+    facts["checkpoints"].append({"name": "kept", "card": None, "fault": "cut off"})
+    catalogue = of(facts, distributions=[about("models")], plugins=[])
+    found = catalogue.distributions["models"]
     assert [(each["plugin"], each["stage"]) for each in found.failures] == [("bad", "checkpoint")]
+    kept = catalogue.failures[-1]  # trained on this server: of no distribution
+    assert (kept["plugin"], kept["distribution"], kept["built_in"]) == ("kept", "", False)
 
 
 @pytest.mark.parametrize(
     "url",
     [
         "https://github.com/a/b", "https://example.org", "https://a.b/x?y=1&z=%20#part",
-        "https://a.b/x_(y)",
+        "https://a.b/x_(y)", "https://a.org/" + "x" * 286,
     ],
 )  # fmt: skip
 def test_an_honest_address_can_be_followed(url):
@@ -71,7 +80,7 @@ def test_an_honest_address_can_be_followed(url):
         "", "http://example.org", "javascript:alert(1)", "data:text/html,x", "//example.org",
         "https://", "https://known.org@evil.org/x", "https://evil.org:443@x", "https://a b.org",
         "https://exämple.org", "https://a.org/\n", "HTTPS//x", "https://[::1", "https:/a.org",
-        "https://a.org/" + "x" * 300, "https://-a-.org", "https://a.org\\@b.org",
+        "https://a.org/" + "x" * 287, "https://-a-.org", "https://a.org\\@b.org",
     ],
 )  # fmt: skip
 def test_any_other_address_is_text(url):
@@ -93,3 +102,10 @@ def test_of_the_workbench_it_is_known_though_all_its_plugins_failed(facts):
     failed = {**failure("workbench"), "built_in": True}
     found = of(facts, distributions=[about("workbench")], plugins=[], failures=[failed])
     assert found.distributions["workbench"].built_in
+
+
+def test_of_two_plugins_that_translate_the_same_text_the_first_counts(facts):
+    named = {"name": "n", "title": "N", "language": "zh"}
+    several = [{**named, "texts": each} for each in ({"a": "1"}, {"a": "2", "b": "3"})]
+    found = of(facts, distributions=[], plugins=[], translations=several)
+    assert found.translations == {"zh": {"a": "1", "b": "3"}}

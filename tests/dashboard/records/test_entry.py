@@ -71,6 +71,16 @@ def test_a_corpus_has_its_data_sets_short_title_or_its_name():
     assert [MODELS.corpus_title(name) for name in ("one", "two")] == ["One", "two"]
 
 
+def test_a_checkpoint_is_shipped_and_translates_where_nothing_else_is_said():
+    card = {"title": "T", "model": "m", "scoring": "s", "corpus": {"name": "c"}}
+    assert Checkpoint.of({"name": "n", "card": card}).shipped
+    assert Checkpoint.of({"name": "n", "card": card}).kind == "encoder-decoder"
+    kept = Checkpoint.of({"name": "n", "card": {**card, "kind": "decoder"},
+                          "plugin": {"built_in": False}})  # fmt: skip
+    assert (kept.shipped, kept.kind) == (False, "decoder")
+    assert Entry.of({"name": "n", "title": "N", "plugin": {"code": "c0de"}}).code == "c0de"
+
+
 def test_a_scoring_that_says_no_task_makes_sense_in_all():
     every, some = Entry(name="a", title="A"), Entry(name="b", title="B", tasks=("x",))
     formula = Entry(name="=q", title="q")

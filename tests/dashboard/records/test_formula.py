@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.jobs import task_formula
-from dashboard.records.catalogue import Formula, Problem, formula_request
+from dashboard.records.catalogue import Formula, Problem, formula_request, package_request
 
 
 def formula(text):
@@ -22,6 +22,8 @@ def test_a_formula_is_an_entry_like_that_of_an_installed_scoring(catalogue):
     assert not formula("q.k").entry.learns
     assert read.slug.startswith("formula_")
     assert f"src/{read.slug}.py" in read.files
+    named = task_formula.perform(package_request("q.k", "mine"), None).facts
+    assert Formula.of(named).slug == "mine"
 
 
 def test_a_catalogue_with_formulas_knows_but_does_not_offer_them(catalogue):

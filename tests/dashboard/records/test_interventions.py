@@ -72,6 +72,7 @@ def test_the_last_change_to_a_head_counts_and_a_pin_is_no_state():
         "off:cross.1.all off:cross.1.1 off:cross.1.10",
         "pin:cross.1.1:0>4 pin:cross.1.1:1>3 pin:cross.1.1:10>2",
         "pin:cross.1.1:1>0 pin:cross.1.1:1>2 pin:cross.1.1:1>10",
+        "pin:cross.12.12:9>7 pin:cross.12.12:100>101",
     ],
 )
 def test_equal_changes_are_written_alike_in_whatever_order_they_were_made(text):

@@ -1,7 +1,18 @@
 from dataclasses import replace
 
 from dashboard.records.request import Request
-from dashboard.records.training import Epoch, Training, explained, parts_of, said
+from dashboard.records.training import (
+    ENDED,
+    FOLDER,
+    MOST_PARAMETERS,
+    MOST_SECONDS,
+    OF_SERVER,
+    Epoch,
+    Training,
+    explained,
+    parts_of,
+    said,
+)
 
 SCORE = {
     "bleu": 44.97, "near": {"sentences": 1082, "bleu": 53.93},
@@ -48,3 +59,8 @@ def test_an_epoch_is_scored_by_the_data_sets_own_metric_where_there_is_one():
          "score": 11.0, "probe": ""}
     ]  # fmt: skip
     assert result.tables["losses"].to_pylist() == [{"step": 13, "loss": 1.7}]
+
+
+def test_a_paused_training_has_not_ended_and_a_servers_limits_determine_none():
+    assert {"done", "failed", "cancelled"} == ENDED
+    assert {FOLDER, MOST_SECONDS, MOST_PARAMETERS} == OF_SERVER

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.records.attending import Normalised, normaliser_of, without_normaliser
 from dashboard.records.request import Request
 
 scalars = st.one_of(
@@ -119,3 +120,11 @@ def test_fields_of_other_types_are_refused(change):
     fields = json.loads(Request.make("regression", options={"n": 2}).to_json()) | change
     with pytest.raises(ValueError, match=r"^not a request: need "):
         Request.from_fields(fields)
+
+
+def test_the_options_of_a_request_are_those_of_its_normaliser_and_the_others():
+    own = Normalised(normaliser="entmax", normaliser_parameters=(("alpha", 1.5),)).options()
+    options = {**own, "points": 7}
+    assert normaliser_of(options) == ("entmax", {"alpha": 1.5})
+    assert without_normaliser(options) == {"points": 7}
+    assert Normalised().options() == {}

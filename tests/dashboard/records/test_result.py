@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.language import gettext_noop
 from dashboard.records.request import Result
 
 
@@ -93,3 +94,9 @@ def test_another_arrow_stream_is_refused(dressed):
         writer.write_table(table)
     with pytest.raises(ValueError, match=r"^not a result: "):
         Result.from_bytes(sink.getvalue().to_pybytes())
+
+
+def test_a_sentence_among_the_facts_keeps_what_it_is_translated_by():
+    said = Result(facts={"note": gettext_noop("at most {most}", most=7)})
+    back = Result.from_bytes(said.to_bytes()).facts["note"]
+    assert (back, back.form, back.values) == ("at most 7", "at most {most}", {"most": "7"})

@@ -5,6 +5,7 @@ from dashboard.records.text import (
     LONGEST_LINE,
     can_be_set,
     lines,
+    not_installed,
     one_line,
     plain,
     shown,
@@ -50,6 +51,7 @@ def test_one_line_is_cut_and_has_nothing_invisible():
     assert one_line(" a\nb\u202e ") == "a b"
     assert one_line("x" * (LONGEST_LINE + 1)) == "x" * LONGEST_LINE
     assert lines("ab\ncd", 4) == "ab\nc"
+    assert lines("a\r\nb", 3) == "a"  # as long as a link has it
 
 
 @pytest.mark.parametrize(
@@ -85,3 +87,8 @@ def test_words_for_markdown_stand_in_one_line_and_link_nowhere():
 )
 def test_a_number_has_its_unit(unit: str, said: str) -> None:
     assert with_unit("90", unit) == said
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_is_not_installed_is_said_in_the_language_of_the_page():
+    assert "Normaliser" not in not_installed("Normaliser", "entmax")

@@ -64,7 +64,16 @@ def test_what_a_page_shows_has_its_link_and_its_day():
 
 
 @pytest.mark.parametrize(
-    "host", ["localhost:8501", "127.0.0.1:8501", "[::1]:8501", "192.168.0.7", "gpu-7", "m.local"]
+    "host",
+    [
+        "localhost:8501",
+        "127.0.0.1:8501",
+        "[::1]:8501",
+        "192.168.0.7",
+        "gpu-7",
+        "m.local",
+        "m.localhost",
+    ],
 )
 def test_an_address_that_others_cannot_follow_gives_way_to_its_settings(host):
     link = f"http://{host}/regression?a=gaussian&a.width=0.5"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
@@ -43,6 +44,10 @@ def test_a_caption_says_what_is_seen_and_how_to_see_it_again(made):
     assert f"Data: {title}. Seed: 1, 3. " in words
     assert "(commit abc1234) and torch 2.13.0." in words
     assert words.endswith(LINK)
+    later = (replace(made.results[0][0], seed=12), Result(facts={"environment": {"torch": "9"}}))
+    more = caption(replace(made, results=[*made.results, later]), part("Uniform"))
+    assert "Seed: 1, 3, 12. " in more
+    assert "torch 2.13.0." in more  # the first result's
     alone = caption(made, part("Curve of panel a: Gaussian"))
     assert alone.startswith("Kernel regression: Curve of panel a: Gaussian. Data")
 
@@ -63,7 +68,7 @@ def test_a_caption_names_the_settings_of_the_data_that_all_results_have(made):
 def test_a_caption_calls_a_model_no_data(made):
     request, result = made.results[0]
     known = replace(made.catalogue, checkpoints={"m": SimpleNamespace(title="Decoder on pairs")})
-    shown = [(replace(request, data=data), result) for data in ("m", "sine")]
+    shown = [(replace(request, data=data), result) for data in ("m", "m", "sine")]
     words = caption(replace(made, catalogue=known, results=shown), part("A map."))
     assert "Model: Decoder on pairs. Data: Sine" in words
 
@@ -106,7 +111,7 @@ def test_a_caption_leaves_out_what_is_not_known_and_links_that_fill_it(made):
     assert "Seed" not in words
     assert "torch" not in words
     assert "http" not in words
-    assert "Attention Workbench" in words
+    assert "A curve. Computed with Attention Workbench" in words
 
 
 def test_bibtex_names_the_workbench_the_page_and_what_its_plugins_cite(made):
@@ -115,10 +120,36 @@ def test_bibtex_names_the_workbench_the_page_and_what_its_plugins_cite(made):
     assert "title = {{Kernel regression: Gaussian; Uniform}}" in text
     assert rf"howpublished = {{\url{{{LINK}}}}}" in text
     assert "month = {mar}" in text
+    assert "note = {Commit abc1234}" in text
     scoring = made.catalogue.scorings["gaussian"]
     assert text.count("On gaussian") == 1
-    assert f"Scoring {scoring.short_title}" in text
+    assert f"note = {{Scoring {scoring.short_title}}}" in text
     assert "On uniform" not in text
+    twice = bibtex(replace(made, link=f"{LINK}&c=uniform"), part("Uniform", "Uniform"), DAY)
+    assert "title = {{Kernel regression: Uniform}}" in twice
+    keys = {re.search(r"\{attention-workbench-(\w{8}),", one)[1] for one in (text, twice)}
+    assert len(keys) == 2  # two links are two entries of one paper
+
+
+def with_references(made):
+    """With a work for every data set and normaliser."""
+    known = {
+        kind: {
+            name: replace(entry, title=f"{name} (short)", reference=f"Nobody 1999, On {name}")
+            for name, entry in getattr(made.catalogue, kind).items()
+        }
+        for kind in ("datasets", "normalisers")
+    }
+    return replace(made, catalogue=replace(made.catalogue, **known))
+
+
+def test_bibtex_cites_the_data_set_and_the_normaliser_that_were_asked_for(made):
+    request, result = made.results[0]
+    asked = replace(request, options=(("normaliser", "entmax"),))
+    text = bibtex(replace(with_references(made), results=[(asked, result)]), None, DAY)
+    for title, note in (("On sine", "Data set sine"), ("On entmax", "Normaliser entmax")):
+        assert f"title = {{{{{title}}}}}" in text
+        assert f"note = {{{note}}}" in text
 
 
 def test_a_checkpoint_has_an_entry_and_the_works_behind_it_too(made):
@@ -128,6 +159,19 @@ def test_a_checkpoint_has_an_entry_and_the_works_behind_it_too(made):
     assert "Trained on" in text or "revision" in text
     assert f"On {checkpoint.scoring}" in text
     assert "title = {{Kernel regression}}" in text
+    known = with_references(made)
+
+    def entries(**card):
+        more = replace(checkpoint, card={**checkpoint.card, **card}, corpus="sine")
+        held = replace(known.catalogue, checkpoints={name: more})
+        return bibtex(replace(known, catalogue=held, results=[(request, Result())]), None, DAY)
+
+    text = entries(normaliser="entmax", corpus={"sha256": "ab12"})
+    assert "On entmax" in text
+    assert "On sine" in text
+    assert "note = {Trained on sine, sha256 ab12}" in text
+    adopted = {"family": "Marian", "repository": "a/b", "revision": "0123"}
+    assert "note = {a/b, revision 0123}" in entries(adopted=adopted)
 
 
 def test_a_long_title_is_cut(made):

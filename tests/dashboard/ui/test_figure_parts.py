@@ -65,6 +65,21 @@ def test_a_panel_is_said_with_its_settings_and_a_chart_without_how_to_use_it():
     assert [one.title for one in both.panels] == ["Scoring a", "Scoring b"]
     assert both.panels[0].said == "Scoring a, width 2, learn on"
     assert first.panels[0].said == "one: as lines: Scoring a, width 2, learn on"
+    loss = Value(kind="metric", label="Loss", value="0.3")
+    many = panel("a", chart("one"), b="1", c="2", d="3", e="4", f="5")
+    both = figure_parts(Group(blocks=(many, panel("b", loss, chart("two"), g="6"))))[0]
+    assert [one.said for one in both.panels] == ["Scoring a, b 1, c 2, d 3, e 4", "Scoring b, g 6"]
+
+
+def test_sections_stand_in_the_order_of_the_page_and_groups_within_a_panel_are_the_panels():
+    def section(name):
+        return heading(name), chart(f"{name.lower()}-1"), chart(f"{name.lower()}-2")
+
+    page = Group(blocks=(*section("Seeds"), *section("Costs")))
+    assert [*named(figure_parts(page))][:2] == ["Seeds", "Costs"]
+    inner = Group(layout="row", blocks=(chart("one"), chart("two")))
+    page = Group(blocks=(panel("a", inner), panel("b", chart("three"))))
+    assert named(figure_parts(page))["All panels"] == [("one", "two"), ("three",)]
 
 
 def test_what_a_page_says_of_a_panel_and_of_marks_stands_in_the_caption():
