@@ -58,8 +58,7 @@ def free_memory() -> float:
     """
     found = math.inf
     with suppress(OSError, IndexError):
-        kilobytes = re.findall(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())[0]
-        found = int(kilobytes) / 2**10
+        found = int(re.findall(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())[0]) / 2**10
     with suppress(OSError, ValueError):
         most, used = ((_CGROUP / f"memory.{name}").read_text() for name in ("max", "current"))
         statistics = (_CGROUP / "memory.stat").read_text()

@@ -2,8 +2,7 @@
 
 A page is 150 messages, of which a slider changes ten. Streamlit's browser takes a run of a
 *fragment* for one that leaves everything else as it is. So a run of the whole page is told to the
-browser as one of a fragment, as long as nothing disappears from the page: then all of it is sent
-as Streamlit would.
+browser as a fragment's, as long as nothing disappears: then all is sent as Streamlit would.
 """
 
 from contextlib import suppress

@@ -70,8 +70,7 @@ def prepare_regression(
     """The prediction over the training points and the truth, and its weights underneath.
 
     The column of the map under a point of the curve holds the weights that gave that point.
-    Hovering anywhere marks the query in both, tells its values, and sizes the training points by
-    their weights.
+    Hovering marks the query in both, tells its values, and sizes the training points by weight.
 
     Args:
         curve: ``x0`` …, ``prediction``, ``truth`` (null where unknown); a row per query.

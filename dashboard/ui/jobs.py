@@ -232,8 +232,7 @@ class Jobs:
             if wait.before:
                 words = gettext("{count:,} before you", count=wait.before)
             if wait.seconds is not None:
-                duration = about(wait.seconds)
-                words = gettext("{clause}, {duration}", clause=words, duration=duration)
+                words = gettext("{clause}, {duration}", clause=words, duration=about(wait.seconds))
             events[-1] = replace(events[-1], note=words)
         return events
 

@@ -224,8 +224,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
         )  # fmt: skip
     shown.title(f"{_title(view.source)} · {_site_title(site)}")
     for said in facts["doubts"]:
-        doubt = gettext(":orange-badge[not sure] {said}", said=plain(translated(said)))
-        shown.markdown(doubt)
+        shown.markdown(gettext(":orange-badge[not sure] {said}", said=plain(translated(said))))
     if shape := facts["shape"]:
         shown.caption(gettext(_SAID["summed"], queries=shape[0], keys=shape[1]))
     frames = maps.maps_of(result, site)

@@ -50,8 +50,7 @@ def _controls(session: Session[Regression]) -> _Places:
     comparison = shown.container(key="side-by-side")
     parts = (validation, elsewhere) if is_upload(session.view.data) else ()
     drawn = {part.draw: part.controls(session) for part in parts}
-    scale = _maps(session)
-    return _Places(about, refused, comparison, drawn, scale, _panels(session))
+    return _Places(about, refused, comparison, drawn, _maps(session), _panels(session))
 
 
 def _results(session: Session[Regression], places: _Places) -> None:
@@ -274,8 +273,7 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
         held[gettext("rows of “{figure}”", figure=one.title)] = rows
     known = {name: values for name, values in held.items() if values.count(None) < len(values)}
     # Names stand whole; where there is no room the table scrolls.
-    longest = max(map(letters, names))
-    columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
+    columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * max(map(letters, names)))
     shown.table(
         pa.table(known), hide_index=True, column_config=columns, placeholder="–",
         alt=gettext("Figures of every panel"),

@@ -127,11 +127,10 @@ def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, 
     absolute, square, mean, spread = sums.T / rows
     variance = spread - mean**2
     r2 = 1 - square / np.where(variance > 1e-12 * spread, variance, np.nan)
-    found = {"r2": r2, "mae": absolute, "rmse": np.sqrt(square)}
     return {
         name: [float(end) if np.isfinite(end) else None
                for end in (each[0], *np.quantile(each[1:], [0.025, 0.975]))]
-        for name, each in found.items()
+        for name, each in {"r2": r2, "mae": absolute, "rmse": np.sqrt(square)}.items()
     }  # fmt: skip
 
 

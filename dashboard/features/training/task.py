@@ -112,9 +112,8 @@ class _Work:
                 translator.explain(self.order.probe)  # refused now, not after an epoch
         if snapshot := self.folder.snapshot():
             self._restore(snapshot)
-        steps = self._trainer.steps
         self.folder.note_facts(
-            {**task_figures.facts_of(self.ready), "steps": steps, "code": self._code}
+            {**task_figures.facts_of(self.ready), "steps": self._trainer.steps, "code": self._code}
         )
         try:
             for progress in self._trainer.epochs(self._after_step):
