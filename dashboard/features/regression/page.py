@@ -68,7 +68,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
     scale = fit_panels.Scale(
         maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done)
     )
-    found = validation.finished(session, asked)
+    found = session.jobs.ended(asked)
     sliders = following.sliders(view, session.catalogue)
     standing = live.standing(*sliders.values())
     titles = fit_panels.panel_titles(view.by_letter, found, session.catalogue)
@@ -225,7 +225,7 @@ def _comparison(
     session: Session[Regression], asked: Mapping[str, Request], standing: Mapping[str, float]
 ) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
-    found = validation.finished(session, asked)
+    found = session.jobs.ended(asked)
     jobs = session.jobs
     waits = not all(jobs.holds(one) or jobs.final(one) for one in asked.values())
     if not waits and not found:
