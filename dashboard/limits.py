@@ -124,12 +124,6 @@ def extra_memory(megabytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def lower_priority(nice: int) -> None:
-    """Add ``nice`` (0 to 19) to the niceness of this process, where the system has one."""
-    if nice and hasattr(os, "nice"):
-        os.nice(nice)
-
-
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
     """Have the kernel end this process when the thread that started it ends (Linux only).
 

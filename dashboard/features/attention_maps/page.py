@@ -324,10 +324,9 @@ def _difference(session: Session[MapsView], result: Result) -> None:
     title = gettext("Jensen–Shannon divergence of every row")
     named = {"query": gettext("query"), "jensen_shannon_bits": gettext("bit")}
     with st.expander(title):
-        bits = st.column_config.NumberColumn(format="%.3f")
         shown.table(
             rows.to_pandas().rename(columns=named), hide_index=True, alt=title,
-            column_config={gettext("bit"): bits},
+            column_config={gettext("bit"): st.column_config.NumberColumn(format="%.3f")},
         )  # fmt: skip
 
 

@@ -283,9 +283,7 @@ def rotation(result: Result, view: positions.Positions, sliders: Mapping[str, Sl
     with left:
         key = " ".join(str(settings[name]) for name in _FOLLOW)
         charts.show_filled(
-            f"circle {result.digest} {key}",
-            draw_circle,
-            partial(_circle, result, settings),
+            f"circle {result.digest} {key}", draw_circle, partial(_circle, result, settings),
             gettext("The pair's columns as points on a circle; the turn from i to i + δ"),
             stretch=False, follows=(_ROTATION, live.standing(sliders.values())),
         )  # fmt: skip

@@ -240,10 +240,9 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         *scene.scatter(),
         curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=stroke, strokeDash=dash),
     ]  # fmt: skip
-    chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     return theme.finished(
-        chart, width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),
-        params=values_of(data),
+        alt.LayerChart(layer=layers, resolve=OWN_SCALES), width=theme.WIDTH, height=lane.bottom,
+        title=theme.heading("", shape.note), params=values_of(data),
     )  # fmt: skip
 
 

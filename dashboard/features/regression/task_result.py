@@ -45,11 +45,9 @@ def tables(
         sites = sorted(prediction.weights, key=lambda site: axes[site].queries != ("queries",))
         found["maps"] = maps_table([
             AttentionMap(
-                site=site,
-                weights=prediction.weights[site],
+                site=site, weights=prediction.weights[site],
                 query_labels=record.labels(axes[site].queries, parts),
-                key_labels=record.labels(axes[site].keys, parts),
-                normalised=sums_to_one,
+                key_labels=record.labels(axes[site].keys, parts), normalised=sums_to_one,
                 signed=signed,
             )
             for site in sites

@@ -168,8 +168,7 @@ class _Work:
                 self.folder.write_probe(place, maps_table(said.maps))
         self.folder.note_epoch(Epoch(
             epoch=progress.epoch, loss=progress.loss, seconds=progress.epoch_seconds,
-            tokens_per_second=progress.tokens_per_second,
-            bleu=score["bleu"] if score else None,
+            tokens_per_second=progress.tokens_per_second, bleu=score["bleu"] if score else None,
             score=score["metric"]["value"] if score and "metric" in score else None,
             probe=said.text if said else "", parts=parts_of(score) if score else {},
             evaluation_seconds=time.monotonic() - began,
