@@ -164,10 +164,9 @@ def _by_softmax(
 def _by_weights(
     scoring: Scoring, scores: Tensor, values: Tensor, rows: Tensor
 ) -> tuple[Tensor, Tensor]:
-    others = rows[:, None] != torch.arange(len(values), device=rows.device)
     among, alone = (
         scoring.pool(masked_weights(scores, mask, scoring.normalise), values)
-        for mask in (None, others)
+        for mask in (None, rows[:, None] != torch.arange(len(values), device=rows.device))
     )
     return among, alone
 
@@ -231,8 +230,7 @@ class _InBlocks(torch.autograd.Function):
                 weights, needs = blocks.weights(part, asked, keys)
                 found = pooled(blocks.scoring, weights, values, needs, asked=asked)
                 if output is None:
-                    shape = *found.shape[:-2], queries.shape[-2], found.shape[-1]
-                    output = found.new_empty(shape)
+                    output = found.new_empty(*found.shape[:-2], queries.shape[-2], found.shape[-1])
                 output[..., part, :] = found
         assert output is not None  # there is a block, though it may be empty
         return output

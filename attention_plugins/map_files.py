@@ -107,8 +107,7 @@ def _arrays(path: Path) -> _Others:
         return {path.stem: read}, {}
     with read:
         arrays = {name: read[name] for name in read.files}
-    tokens = {n: arrays.pop(n).tolist() for n in _LABELS if n in arrays}
-    return arrays, tokens
+    return arrays, {n: arrays.pop(n).tolist() for n in _LABELS if n in arrays}
 
 
 def _of_one(arrays: Mapping[str, Any]) -> Any:

@@ -140,8 +140,7 @@ class AttentionMaps(Sequence[WatchedMap]):
         file's metadata a list in JSON by these names.
 
         Args:
-            sums: whether weights are refused whose rows sum to neither 1 nor 0; where False, these
-                maps have a doubt.
+            sums: whether weights whose rows sum to neither 1 nor 0 are refused, or else a doubt.
 
         Raises:
             FileNotFoundError: there is no such file.

@@ -164,8 +164,7 @@ class Watch(TorchFunctionMode):
         modules = len({each.name for each in maps})
         counted = [f"{n} {word}{'s' * (n != 1)}" for n, word in
                    ((len(maps), "map"), (modules, "module"))]  # fmt: skip
-        kept = f"{' of '.join(counted)}, {maps.bytes:,} bytes"
-        return "\n".join([kept, *self.unseen])
+        return "\n".join([f"{' of '.join(counted)}, {maps.bytes:,} bytes", *self.unseen])
 
     def _why_nothing(self) -> str:
         if not self._calls:

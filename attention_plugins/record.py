@@ -96,9 +96,8 @@ class AttentionMap:
 
     Raises:
         ContractError: a weight below 0 that is not ``signed``.
-        ValueError: another shape, labels that do not fit, a weight that is not finite, a row that
-            sums to neither 1 nor 0 (``normalised=False`` allows other sums, for weights after an
-            intervention).
+        ValueError: another shape, labels that do not fit, a weight not finite, a row that sums to
+            neither 1 nor 0 (``normalised=False`` allows other sums, after an intervention).
     """
 
     site: Site

@@ -78,8 +78,7 @@ def bleu_k(prediction: str, reference: str, k: int = 2) -> float:
     score = math.exp(min(0.0, 1.0 - len(label) / len(predicted)))
     for n in range(1, min(k, len(predicted)) + 1):
         total = len(predicted) - n + 1
-        matches = (_ngrams(predicted, n) & _ngrams(label, n)).total()
-        score *= (matches / total) ** (0.5**n)
+        score *= ((_ngrams(predicted, n) & _ngrams(label, n)).total() / total) ** (0.5**n)
     return score
 
 

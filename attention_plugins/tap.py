@@ -71,9 +71,8 @@ class Intervention:
         """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
 
         ``ahead`` is the boolean mask of these queries and of all that come in the same call, where
-        these are not all of them. Keys of sites in a decoder may join word by word: a row that is
-        older than the key stays as it is, also where all rows come at once and a mask keeps it
-        from the key.
+        these are not all of them. Keys in a decoder may join word by word: a row older than the
+        key stays as it is, also where all rows come at once and a mask keeps it from the key.
 
         IndexError: a head or a key that the site does not have.
         """

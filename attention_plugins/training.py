@@ -102,8 +102,7 @@ class Trainer:
     ) -> Iterator[Progress]:
         """Train to the recipe's last epoch; the :class:`Progress` of each epoch at its end.
 
-        ``on_step`` may raise to stop; what was learned so far stays. FloatingPointError: the loss
-        is not finite.
+        ``on_step`` may raise to stop; what was learned stays. FloatingPointError: loss not finite.
         """
         while self._epoch <= self._recipe.epochs:
             self._generator.setstate(self._order)

@@ -58,8 +58,7 @@ def free_memory() -> float:
     """
     found = math.inf
     with suppress(OSError, IndexError):
-        kilobytes = re.findall(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())[0]
-        found = int(kilobytes) / 2**10
+        found = int(re.findall(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())[0]) / 2**10
     with suppress(OSError, ValueError):
         most, used = ((_CGROUP / f"memory.{name}").read_text() for name in ("max", "current"))
         statistics = (_CGROUP / "memory.stat").read_text()
@@ -123,12 +122,6 @@ def extra_memory(megabytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def lower_priority(nice: int) -> None:
-    """Add ``nice`` (0 to 19) to the niceness of this process, where the system has one."""
-    if nice and hasattr(os, "nice"):
-        os.nice(nice)
 
 
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:

@@ -10,8 +10,7 @@ the workbench stand in one table; a package names its own in the entry-point gro
     sharpness = "attention_sharpness:ENTRY"
 
 The page process imports such a page only after a process of its own has, see
-:mod:`dashboard.ui.navigation`: it must be quick, and free of torch. What a page breaks costs that
-page alone.
+:mod:`dashboard.ui.navigation`: it must be quick, and without torch. What it breaks costs it alone.
 """
 
 import functools

@@ -45,8 +45,7 @@ _log = logging.getLogger(__name__)
 def variables(processes: int, chosen: Settings) -> dict[str, str]:
     """Of the environment of each server: its share of what one server would take.
 
-    Each has a worker and a trainer at least. By name, browsers may ask for them as for one server
-    without a proxy.
+    Each has a worker and a trainer at least. Without a proxy, browsers may ask by name as for one.
     """
     shares = {
         name: max(1, getattr(chosen, name) // processes)

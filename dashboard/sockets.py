@@ -79,8 +79,7 @@ class Sockets:
             _log.warning("connections have no limits here: the server is not uvicorn")
             return
         files = limits.raise_open_files()
-        room = max(1, (files - _FILES_BESIDES) // _FILES_EACH)
-        most = min(self._chosen.connections, room)
+        most = min(self._chosen.connections, max(1, (files - _FILES_BESIDES) // _FILES_EACH))
         if most < self._chosen.connections:
             _log.warning(
                 "%d connections instead of %d (%s): this process may open %d files",

@@ -2,8 +2,7 @@
 
 A page is 150 messages, of which a slider changes ten. Streamlit's browser takes a run of a
 *fragment* for one that leaves everything else as it is. So a run of the whole page is told to the
-browser as one of a fragment, as long as nothing disappears from the page: then all of it is sent
-as Streamlit would.
+browser as a fragment's, as long as nothing disappears: then all is sent as Streamlit would.
 """
 
 from contextlib import suppress
@@ -133,7 +132,8 @@ class _Browser:
             self._restless = True
             return False
         stays = path[0] == _MAIN or told.delta.new_element.WhichOneof("type") == "html"
-        if same and stays and not _sets_value(told):
+        # A value that a widget is to take may have been changed by the visitor since.
+        if same and stays and not getattr(_part(told), "set_value", False):
             return True
         if before:  # a block of another kind loses what it held
             for other in [one for one in self._shown if one[: len(path)] == path != one]:
@@ -195,8 +195,3 @@ def _part(told: ForwardMsg) -> Any:
     part: Any = delta.new_element if delta.WhichOneof("type") == "new_element" else delta.add_block
     kind = part.WhichOneof("type")
     return getattr(part, kind) if kind else None
-
-
-def _sets_value(told: ForwardMsg) -> bool:
-    """Whether a widget is to take a value, which a visitor may have changed since."""
-    return bool(getattr(_part(told), "set_value", False))

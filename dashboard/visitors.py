@@ -32,8 +32,7 @@ class Browser:
     Args:
         cookies, headers: of its connection, headers by their names in lower case.
         local: whether the connection comes from this machine.
-        user: the claims of whoever logged in; None where nobody can log in here, and empty while
-            nobody did.
+        user: the claims of whoever logged in, empty while nobody did; None where nobody can here.
         token: whether it has given the administrator's token.
         address: it connects from, in numbers; empty for this machine.
     """

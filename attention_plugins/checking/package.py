@@ -177,8 +177,7 @@ def _clashes(source: Source, offers: list[Offer]) -> Iterator[Fault]:
                 if not other.built_in:
                     whose = f"one of {other.distribution}"
                     advice += f", or uninstall {other.distribution}"
-                message = f'{noun} "{spec.name}" has the name of {whose}'
-                yield Fault(source.name, message, advice)
+                yield Fault(source.name, f'{noun} "{spec.name}" has the name of {whose}', advice)
     for failure in installed.failures:  # it is installed itself, and both are refused already
         if failure.module == source.module and "is claimed by" in failure.message:
             yield Fault(source.name, failure.message, failure.advice)

@@ -90,8 +90,7 @@ def load_corpus(
     """Sentence pairs of a data set's name, a TSV file, or a zip or folder in d2l's format.
 
     Only the first so many ``pairs``, all for 0; ``alignments`` of a TSV file are those of
-    :func:`~attention_plugins.datasets.parallel.read_pairs`. ContractError: neither a data set nor
-    a readable corpus.
+    :func:`~attention_plugins.datasets.parallel.read_pairs`. ContractError: no readable corpus.
     """
     path = Path(name)
     if path.exists():

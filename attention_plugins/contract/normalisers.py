@@ -91,8 +91,7 @@ class NormaliserSpec:
     """A normaliser: scores ``(..., n_q, n_k)`` to weights of the same shape, row by row.
 
     It never masks: keys that are ruled out have the lowest finite score, and get weight 0
-    afterwards, whatever it returns for them. Other keys' weights must not depend on how many
-    such keys there are.
+    afterwards, whatever it returns for them. Other keys' weights must not depend on their number.
 
     Args:
         name: lower-case identifier, the key in links.

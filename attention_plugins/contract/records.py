@@ -216,13 +216,13 @@ class MetricSpec:
                 raise ContractError(
                     f"metric {self.name!r}: best and worst are numbers or None, got {bound!r}"
                 )
-        if self.best is not None and self.worst is not None:
-            upward = self.best > self.worst
-            if self.best == self.worst or upward != self.higher_is_better:
-                raise ContractError(
-                    f"metric {self.name!r}: best is {self.best:g} and worst {self.worst:g}, but "
-                    f"higher_is_better is {self.higher_is_better}"
-                )
+        if self.best is None or self.worst is None:
+            return
+        if self.best == self.worst or (self.best > self.worst) != self.higher_is_better:
+            raise ContractError(
+                f"metric {self.name!r}: best is {self.best:g} and worst {self.worst:g}, but "
+                f"higher_is_better is {self.higher_is_better}"
+            )
 
 
 MOST_TEXTS, LONGEST_TEXT = 2000, 2000  # of one record; characters

@@ -236,7 +236,9 @@ def _places(
     if said is None and mask is not None:
         if not crosses and (call.cache is not None or n_queries != n_keys):
             return None
-        said = 0, 0, _seen_keys(mask)
+        # Keys that no query may look at are padding, ``(batch, n_k)``.
+        allowed = mask if mask.dtype == torch.bool else _allowed(mask)
+        said = 0, 0, allowed.flatten(1, 2).any(1)
     first, first_key, tokens = said or (0, 0, None)
     if crosses:
         if call.cache is None:
@@ -248,11 +250,6 @@ def _places(
         if n_keys < first + n_queries:
             return None  # a window has left keys behind
     return Places(int(first or 0), int(first_key or 0), tokens)
-
-
-def _seen_keys(mask: Tensor) -> Tensor:
-    """Of somebody's own mask: keys that no query may look at are padding, ``(batch, n_k)``."""
-    return (mask if mask.dtype == torch.bool else _allowed(mask)).flatten(1, 2).any(1)
 
 
 def _allowed(mask: Tensor) -> Tensor:

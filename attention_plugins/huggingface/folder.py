@@ -154,9 +154,8 @@ class Adopted(Checkpoint):
     def build(self, registry: Any) -> Built:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
-        CheckpointError: weights that are missing, of another shape or not finite, files that the
-        library cannot read, a family whose attention is not done by ours; the library is not
-        installed.
+        CheckpointError: weights missing, of another shape or not finite, files that the library
+        cannot read, a family whose attention is not ours; no library installed.
         """
         model = load(self.folder, self._loader, self.config)
         with explained(self.folder):

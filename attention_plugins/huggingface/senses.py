@@ -35,8 +35,7 @@ def maps_of(
     they begin, such as ``0.48 s``, and what a model puts before them, such as ``[CLS]``.
 
     Args:
-        folder: with ``config.json`` and safetensors, of ViT, DeiT, DINOv2, CLIP's vision model or
-            Wav2Vec2.
+        folder: ``config.json`` and safetensors of ViT, DeiT, DINOv2, CLIP's vision or Wav2Vec2.
         given: a picture ``(3, height, width)`` or the samples ``(n,)`` of a sound, as the model
             wants them (scaled and resized); or, where the folder has a
             ``preprocessor_config.json``, whatever that takes, such as a picture of Pillow.

@@ -163,8 +163,7 @@ class AdoptedEncoder(AdoptedTranslator):
 
     def _read_begin(self) -> None:
         self.begin = ""
-        known = self.model.mask is not None
-        self.mask = str(self._tokenizer.mask_token) if known else ""
+        self.mask = str(self._tokenizer.mask_token) if self.model.mask is not None else ""
 
     @torch.no_grad()
     def read_text(self, text: str, wanted: Wanted = _USUAL) -> Reading:

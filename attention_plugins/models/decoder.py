@@ -101,8 +101,7 @@ class Decoder(WordByWord):
         causal = words <= words[:, None]  # padding comes after all words of its row
         for number, layer in enumerate(self.layers):
             inputs = layer(inputs, causal, tap, Site("decoder", number))
-        last = torch.cat([lengths[:, None] - 1, places], dim=1)
-        return self.norm(_rows(inputs, last))
+        return self.norm(_rows(inputs, torch.cat([lengths[:, None] - 1, places], dim=1)))
 
 
 def _rows(tensor: Tensor, places: Tensor) -> Tensor:

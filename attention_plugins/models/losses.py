@@ -101,9 +101,8 @@ def projected_cross_entropy(
 ) -> Tensor:  # fmt: skip
     """Mean cross-entropy of ``features @ weight.T + bias`` against ``target``, in nats.
 
-    The logits of all tokens never exist at once: each chunk's are turned into gradients while
-    they are in cache. Equal to :func:`torch.nn.functional.cross_entropy`, at about half the time
-    on a CPU.
+    The logits of all tokens never exist at once: each chunk's become gradients while in cache.
+    Equal to :func:`torch.nn.functional.cross_entropy`, at about half the time on a CPU.
 
     Args:
         features: ``(tokens, h)``.
@@ -156,5 +155,4 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
-        found = (None if made is None else made * d_loss for made in ctx.saved_tensors)
-        return *found, None, None
+        return *(None if made is None else made * d_loss for made in ctx.saved_tensors), None, None

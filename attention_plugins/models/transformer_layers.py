@@ -170,8 +170,7 @@ class DecoderLayer(nn.Module):
 
         first, second, third = self.residuals
         said = first(inputs, look_back)
-        seen = second(said, look_across)
-        return third(seen, self.feed_forward)
+        return third(second(said, look_across), self.feed_forward)
 
 
 def keep(state: State, site: Site, kept: Kept) -> None:

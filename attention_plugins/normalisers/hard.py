@@ -45,8 +45,7 @@ def top_k(scores: Tensor, k: int) -> Tensor:
 
 def one_hot(weights: Tensor) -> Tensor:
     """1 on the first of the largest of each row, 0 elsewhere; the gradient is that of weights."""
-    best = weights.argmax(dim=-1, keepdim=True)
-    hard = torch.zeros_like(weights).scatter_(-1, best, 1.0)
+    hard = torch.zeros_like(weights).scatter_(-1, weights.argmax(dim=-1, keepdim=True), 1.0)
     return hard + (weights - weights.detach())
 
 

@@ -266,5 +266,4 @@ def _answers(
 def _commonest(targets: Sequence[Sequence[str]]) -> list[str]:
     """At each place the token that most targets have there, up to where most of them end."""
     places = zip_longest(*targets, fillvalue="")
-    commonest = (Counter(tokens).most_common(1)[0][0] for tokens in places)
-    return [*takewhile(bool, commonest)]
+    return [*takewhile(bool, (Counter(tokens).most_common(1)[0][0] for tokens in places))]

@@ -281,8 +281,7 @@ class Entry:
     @property
     def failed(self) -> bool:
         """Whether all that was tried has a problem."""
-        tried = list(self.by_seed.values()) or self.tuned
-        return all(outcome.problem for outcome in tried)
+        return all(outcome.problem for outcome in list(self.by_seed.values()) or self.tuned)
 
     @property
     def rate(self) -> float | None:

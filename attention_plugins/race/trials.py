@@ -119,8 +119,7 @@ def budget_of(task: str) -> Budget:
     """What contestants are given in a new race."""
     if task in FIELD:
         return FIELD[task].budget
-    kind = "symbols" if task in SYMBOLS else installed().dataset(task).task
-    return _BUDGETS[kind]
+    return _BUDGETS["symbols" if task in SYMBOLS else installed().dataset(task).task]
 
 
 _TUNING_SEEDS = 1_000_000  # and above; below are the race's

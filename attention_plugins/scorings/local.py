@@ -15,10 +15,9 @@ from attention_plugins.scorings.scaled_dot import scaled_dot
 class LocalPredicted(Scoring):
     """``q . k / sqrt(d) - (j - p)^2 / (2 s^2)`` with ``p = S sigmoid(v . tanh(W q))``.
 
-    In the paper ``S`` is the sentence's length. Here it is a setting: the keys number padding
-    too, and grow word by word while decoding, so that a sentence would score otherwise in
-    another batch or in training. The bell, ``s = D / 2``, is inside the softmax, and nothing is
-    cut off at ``D``.
+    In the paper ``S`` is the sentence's length. Here it is a setting: the keys number padding too,
+    and grow word by word while decoding, so a sentence would score otherwise in another batch or
+    in training. The bell, ``s = D / 2``, is inside the softmax, and nothing is cut at ``D``.
     """
 
     needs = ("positions",)

@@ -141,8 +141,7 @@ class XPos(ProductScoring):
     """``sum_p z_p^((i - j) / B) (R_i q)_p . (R_j k)_p / sqrt(d)`` over the pairs ``p``.
 
     ``z_p = (2 p / d + 0.4) / 1.4``: pairs that turn fast fade fast. The paper's queries look back
-    only. At a key that comes later the same factor is above 1, and more than ``70 B`` ahead it
-    leaves float32.
+    only. At later keys the factor is above 1, and beyond ``70 B`` ahead it leaves float32.
     """
 
     needs = ("positions",)

@@ -184,8 +184,7 @@ def _transferred(
         part = slice(start, start + _CHUNK)
         wanted = boxes.targets[part, None] - offsets
         at = np.minimum(np.searchsorted(boxes.sources, wanted), len(boxes.sources) - 1)
-        there = (boxes.sources[at] == wanted) & allowed[part]
-        at = np.where(there, at, len(boxes.sources))
+        at = np.where((boxes.sources[at] == wanted) & allowed[part], at, len(boxes.sources))
         met = held[at].swapaxes(1, 2).reshape(len(at), channels, -1)  # (t, c, o p)
         coefficients[part, :-1] = met @ kernel
         coefficients[part, -1] = met[:, 0] @ entropic

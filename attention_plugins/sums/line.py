@@ -117,8 +117,7 @@ def decaying_moments(steps: np.ndarray, values: np.ndarray, degree: int) -> np.n
     total = np.cumsum(moves, axis=0)  # from the end of the row before
     through = _shift(total[-1:], degree)
     for row in range(1, rows):
-        carried = _moved(before[row - 1], through, (0, row - 1))
-        before[row] = found[-1, row - 1] + carried
+        before[row] = found[-1, row - 1] + _moved(before[row - 1], through, (0, row - 1))
     found += _moved(before[None], _shift(total, degree), slice(None))
     return found.swapaxes(0, 1).reshape(rows * width, degree + 1, channels)[:n]
 
@@ -203,8 +202,7 @@ def window_means(scoring: RadialScoring, kernel: Window, line: Line, tolerance: 
         sums[leaves, 0] -= kernel.coefficients[0]
         sums[leaves, 1:] -= kernel.coefficients[0] * own
         lost[leaves] += np.abs(own).max(axis=1, initial=0.0)
-    counts = (last - first)[rows]
-    rounding = np.finfo(np.float64).eps * counts * lost
+    rounding = np.finfo(np.float64).eps * (last - first)[rows] * lost
     certain &= rounding < tolerance * sums[:, 0]
     values = np.zeros((len(first), line.values.shape[1]))
     entropies, reached = np.zeros(len(first)), np.zeros(len(first), dtype=bool)

@@ -37,8 +37,7 @@ class Recipe:
 class Swapped(nn.Module):
     """The scoring of a module that attends, in place of its own.
 
-    ``own`` is the name of that one: ``"dot"`` where the model does not scale its products, else
-    ``"scaled_dot"``.
+    ``own`` is its name: ``"dot"`` where the model does not scale products, else ``"scaled_dot"``.
     """
 
     def __init__(self, scoring: Scoring, recipe: Recipe, kind: Kind, own: str) -> None:

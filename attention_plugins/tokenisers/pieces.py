@@ -49,8 +49,7 @@ class Pieces:
 
     def detokenise(self, tokens: Sequence[str]) -> str:
         """The text, with a space before each piece that begins a word."""
-        parts = (t[1:] if t.startswith(INSIDE) else f" {t}" for t in tokens)
-        return "".join(parts).strip()
+        return "".join(t[1:] if t.startswith(INSIDE) else f" {t}" for t in tokens).strip()
 
     def _cut(self, run: str) -> Iterator[str]:
         """The pieces of letters that were learned; any other letter is a piece of its own."""

@@ -244,8 +244,7 @@ def _placed(chart: alt.Chart, plot: Plot) -> alt.Chart:
     across = positions(alt.ExprRef("length(keys)"), alt.ExprRef(plot.end))
     down = positions(alt.ExprRef("length(queries)"), alt.ExprRef(HEIGHT))
     x = alt.X("left:Q", scale=across, axis=columns)
-    y = alt.Y("top:Q", scale=down, axis=rows)
-    return boxes(chart, x, y)
+    return boxes(chart, x, alt.Y("top:Q", scale=down, axis=rows))
 
 
 def _words(base: alt.Chart, plot: Plot) -> list[alt.Chart]:

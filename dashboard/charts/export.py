@@ -65,8 +65,7 @@ def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
     """
     spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
     _see_that_it_holds_its_data(spec)
-    config = standalone(alt.Chart(), scheme).config
-    return {**spec, "config": {**spec.get("config", {}), **config}}
+    return {**spec, "config": {**spec.get("config", {}), **standalone(alt.Chart(), scheme).config}}
 
 
 def _see_that_it_holds_its_data(spec: Mapping[str, Any]) -> None:

@@ -151,8 +151,7 @@ class _Page:
         """Place a text in as many lines of that width as it needs."""
         size = self.style.font_size * (_HEADING if heading else 1)
         letters = max(1, int(width / (size * (_BOLD if heading else _LETTER))))
-        dense = max(1, int(width / (size * _DENSE)))
-        for line in wrapped(text, letters, dense):
+        for line in wrapped(text, letters, max(1, int(width / (size * _DENSE)))):
             self.lines.append(Line(line, left, self.bottom + size, size, heading))
             self.bottom += size * _SPACING
 
@@ -207,8 +206,7 @@ def preview(charts: Sequence[Titled], heading: str) -> bytes:
     ]
     pictures = [Picture(svg) for svg in painted(orders, patience=_PATIENCE)]
     svg = _side_by_side(pictures, [one.title for one in shown], heading, style.fonts)
-    order = {"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}
-    png = painted([order], patience=_PATIENCE)[0]
+    png = painted([{"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}], patience=_PATIENCE)[0]
     # With 256 colours at most: a fifth of the bytes, and nobody sees it.
     with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
         few = opened.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE)
@@ -253,8 +251,7 @@ def _laid_out(
     down = (height + _BETWEEN) / rows - _BETWEEN - line
     scales = [min(across / one.width, down / one.height, _LARGEST) for one in pictures]
     tall = [one.height * scale for one, scale in zip(pictures, scales, strict=True)]
-    heights = [max(tall[row * columns : (row + 1) * columns]) for row in range(rows)]
-    return columns, scales, heights
+    return columns, scales, [max(tall[row * columns : (row + 1) * columns]) for row in range(rows)]
 
 
 def _cut(text: str, width: float, size: float) -> str:

@@ -139,8 +139,7 @@ def below_0(values: np.ndarray) -> bool:
 
 def masked_rows(weights: np.ndarray) -> np.ndarray:
     """The weights ``(..., queries, keys)`` with NaN in rows whose weights are all 0."""
-    nothing = ~np.nan_to_num(weights).any(axis=-1, keepdims=True)
-    return np.where(nothing, np.nan, weights)
+    return np.where(~np.nan_to_num(weights).any(axis=-1, keepdims=True), np.nan, weights)
 
 
 def matrix(table: pa.Table) -> np.ndarray:
@@ -292,8 +291,7 @@ def map_title(name: str) -> str:
 
 def usual_map(frames: Sequence[MapFrame]) -> str:
     """The last layer: the mean of its heads, or its only head."""
-    last = max(frames, key=lambda frame: frame.layer)
-    return map_names([last])[0]
+    return map_names([max(frames, key=lambda frame: frame.layer)])[0]
 
 
 def named_maps(frames: Sequence[MapFrame]) -> list[tuple[HeadMap, np.ndarray]]:

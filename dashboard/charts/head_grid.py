@@ -106,8 +106,7 @@ def prepare_head_grid(
     Raises:
         ValueError: no maps, maps of different shapes, or outlined cells that they do not have.
     """
-    shapes = {frame.weights.shape[1:] for frame in frames}
-    if len(shapes) != 1:
+    if len({frame.weights.shape[1:] for frame in frames}) != 1:
         got = [frame.weights.shape[1:] for frame in frames]
         raise ValueError(f"need maps of one shape (queries, keys), got {got}")
     drawn, weights = zip(*named_maps(frames), strict=True)

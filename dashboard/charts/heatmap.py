@@ -49,10 +49,8 @@ def prepare_heatmap(
             array, nested lists, a tensor. NaN is a masked cell, and so is every cell of a row
             whose weights are all 0. A map is taken with its labels: any object with ``weights``,
             ``query_labels`` and ``key_labels``. A batch or tuple of a single map is that map.
-        query_labels, key_labels: one per row and per column; the map's own, or positions, where
-            None.
-        reference: weights of the same shape, which are subtracted: differences are drawn, on the
-            diverging scale.
+        query_labels, key_labels: one per row and column; None: the map's own, or positions.
+        reference: weights of that shape to subtract; the differences have the diverging scale.
         mask: boolean ``(queries, keys)``, False where a cell is masked.
         outlined: the cells ``(query, key)`` that a gold alignment links; the tooltip says of
             every cell whether it is gold, unless this is None.
@@ -60,13 +58,11 @@ def prepare_heatmap(
         vmax: the end of the colour scale; panels that are compared need the same one.
         cell: px, side of a cell where there is room.
         width: px, of the whole chart where the host does not stretch it.
-        query_room, key_room: px for the labels, see :func:`label_room`; as many as they need
-            where None.
+        query_room, key_room: px for the labels, see :func:`label_room`; None: as they need.
         columns: heads in a row of the grid.
         legend: whether the chart has a colour legend of its own; an image has none.
         log: whether colours follow the logarithm of a weight; not of signed ones or differences.
-        signed: whether weights may be below 0; they are drawn on the diverging scale then, and
-            wherever one is.
+        signed: whether weights may be below 0, so that the scale diverges, as wherever one is.
         quantity: what a cell holds.
 
     Raises:
@@ -304,11 +300,10 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
         cells, f"datum.j * {wide} + {_GAP}", f"top + {_GAP} + datum.i * {_CELL}",
         f"(datum.j + 1) * {wide} - {_GAP}", f"top - {_GAP} + (datum.i + 1) * {_CELL}",
     ).encode(tooltip=[*map_cells.pair_tooltip(), weight])  # fmt: skip
-    scale = map_cells.scale_of(shape.plot)
     drawn = (
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)
-        .encode(color=alt.Color("value:Q", scale=scale, legend=None))
+        .encode(color=alt.Color("value:Q", scale=map_cells.scale_of(shape.plot), legend=None))
         .properties(name="window")
     )
     masked = (

@@ -42,8 +42,7 @@ def wrapped(text: str, letters: int, dense: int) -> list[str]:
     """The lines of a paragraph.
 
     Args:
-        letters: that have room in a line; a Chinese character counts for two, and a line may end
-            after any of them.
+        letters: that have room in a line; a Chinese character counts for two, and may end a line.
         dense: letters of an address, with its digits and without spaces, that have room.
     """
     words = [" ".join(textwrap.wrap(word, dense)) if word.isascii() and len(word) > dense else word

@@ -33,8 +33,7 @@ class ColourScale(NamedTuple):
 def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
     """The colour scale that a :func:`~dashboard.charts.export.complete` chart needs a legend for.
 
-    None where it draws no colours of numbers, has a legend of its own, or does not say where its
-    scale ends.
+    None where it draws no colours of numbers, has its own legend, or does not say its scale's end.
     """
     units = [held for held in objects(spec) if "encoding" in held]
     drawn = [unit for unit in units if _range(unit) and not _is_unseen(unit)]
@@ -109,8 +108,7 @@ def weights_legend(
     vmax: float = 1.0, *, title: str = WEIGHT, difference: bool = False, log: bool = False
 ) -> alt.Chart:  # fmt: skip
     """The scale from 0 to ``vmax``; of differences and signed weights from ``-vmax``."""
-    chart = _scale(vmax, title, difference, log)
-    return theme.finished(chart, width=_WIDTH, height=_THICKNESS)
+    return theme.finished(_scale(vmax, title, difference, log), width=_WIDTH, height=_THICKNESS)
 
 
 def prepare_scale(vmax: float, signed: bool) -> Prepared[bool]:

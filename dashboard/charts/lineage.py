@@ -79,8 +79,7 @@ def equation(
 ) -> str:  # fmt: skip
     """``form`` of the terms, and the result; ``fine`` as of :func:`written`.
 
-    The digits are the fewest with which the written terms give the written result; where none do,
-    the sign is ≈.
+    The fewest digits with which the written terms give the written result; with none, it is ≈.
     """
     near = (lambda v, d: round(v, d) or float(f"{v:.{d}g}")) if fine else round
     digits, sign = 3, "≈"

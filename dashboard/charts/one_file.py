@@ -131,8 +131,7 @@ def _told(language: str, page: Edition, sets: dict[str, str]) -> dict[str, Any]:
 def _slider(slider: Mapping[str, Any], frames: dict[str, int]) -> dict[str, Any]:
     """The slider with its words, and the number of its frames; None where there is no room.
 
-    Frames without words and the values of charts, which may be names, are the same in all
-    languages.
+    Frames without words and charts' values, maybe names, are the same in all languages.
     """
     held = json.loads(gzip.decompress(slider["frames"]))
     words = held.pop("words", {})

@@ -70,8 +70,7 @@ def prepare_regression(
     """The prediction over the training points and the truth, and its weights underneath.
 
     The column of the map under a point of the curve holds the weights that gave that point.
-    Hovering anywhere marks the query in both, tells its values, and sizes the training points by
-    their weights.
+    Hovering marks the query in both, tells its values, and sizes the training points by weight.
 
     Args:
         curve: ``x0`` …, ``prediction``, ``truth`` (null where unknown); a row per query.
@@ -213,12 +212,11 @@ def _weight_lane(picture: Data, scene: Scene, shape: MapShape, lane: Lane) -> li
             "low:Q", scale=theme.diverging() if shape.signed else theme.sequential(), legend=None
         ),
     )  # fmt: skip
-    wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
     painted = (
         base.transform_calculate(url=PICK)
         .mark_image(
-            width=wide, height=lane.height, aspect=False, smooth=False,
-            align="left", baseline="top",
+            width=alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)"),
+            height=lane.height, aspect=False, smooth=False, align="left", baseline="top",
         )
         .encode(url=alt.Url("url:N"), x=scene.x("left"), y=alt.YValue(lane.top))
     )  # fmt: skip

@@ -32,8 +32,7 @@ def run_charts(
 
     Args:
         colour: of the prediction and of the learning curve.
-        vmax: the end of the colour scale; the largest weight for a curve, 1 for other maps where
-            None.
+        vmax: the end of the colour scale; None: a curve's largest weight, 1 for other maps.
     """
     tables = result.tables
     charts: dict[str, Make] = {}

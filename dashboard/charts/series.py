@@ -87,10 +87,9 @@ def prepare_series(
     ends = {"left": left, "right": right, "low": low, "high": high}
     name = gettext("series")
     x, y = (np.concatenate([column_of(each, axis) for each in told]) for axis in ("x", "y"))
-    seen = ~np.isnan(x)
     summary = of_series(
-        pa.table({name: names, "x": x, "y": y}).filter(pa.array(seen)), name=name, x="x", y="y",
-        titles=(shape.x_title, shape.y_title),
+        pa.table({name: names, "x": x, "y": y}).filter(pa.array(~np.isnan(x))), name=name, x="x",
+        y="y", titles=(shape.x_title, shape.y_title),
     )  # fmt: skip
     values = {name: float(end) for name, end in ends.items()}
     return Prepared(tables, shape, values, summary, live=_LIVE)

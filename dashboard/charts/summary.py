@@ -71,8 +71,7 @@ def _matrix_words(
     if not finite.any():
         return gettext(_EMPTY, all=grid.size)
     if np.ptp(grid[finite]) == 0 and finite.sum() > 1:
-        value = number(grid[finite][0])
-        return gettext(_SAID["level_matrix"], quantity=quantity, number=value)
+        return gettext(_SAID["level_matrix"], quantity=quantity, number=number(grid[finite][0]))
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
     named = min(_MOST_NAMED, int(finite.sum()))

@@ -71,8 +71,7 @@ MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 def sequential(vmax: float | alt.ExprRef = 1.0, *, log: bool = False) -> alt.Scale:
     """The scale of attention weights, from 0 to ``vmax``, or to what an expression says.
 
-    A logarithmic one begins at :data:`LEAST`, and takes what is less for it. ValueError:
-    ``vmax`` not above 0.
+    A logarithmic one begins at :data:`LEAST`, or what is less. ValueError: ``vmax`` not above 0.
     """
     end = vmax if isinstance(vmax, alt.ExprRef) else checked_end(vmax)
     low, kind = (LEAST, "log") if log else (0, alt.Undefined)

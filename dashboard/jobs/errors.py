@@ -100,8 +100,7 @@ def ending(code: int | None, stderr: str, origins: Origins = NO_ORIGINS) -> str:
         if detail:
             return gettext_noop("ended with exit code {code}: {detail}", code=code, detail=detail)
         return gettext_noop("ended with exit code {code}", code=code)
-    known = {number.value: number.name for number in signal.Signals}
-    name = known.get(-code, f"signal {-code}")
+    name = {number.value: number.name for number in signal.Signals}.get(-code, f"signal {-code}")
     if name == "SIGKILL":
         if detail:
             return gettext_noop(_SAID["killed"], detail=detail)
@@ -130,8 +129,7 @@ def unresponsive(
     """Describe a job that reported nothing for ``limit`` seconds; ``stderr`` has its stack."""
     culprit, line = plugin_call(stderr, origins)
     line = line or last_line(stderr)
-    form = _SAID["silent_plugin" if culprit else "silent_line" if line else "silent"]
-    note = form.format(
+    note = _SAID["silent_plugin" if culprit else "silent_line" if line else "silent"].format(
         job=job_name(request), limit=limit, culprit=culprit, line=_shortened(line),
         variable=SILENCE_VARIABLE,
     )  # fmt: skip
@@ -161,8 +159,7 @@ def plugin_call(stderr: str, origins: Origins) -> tuple[str, str]:
     empty strings if there is no such call.
     """
     stack = stderr.rpartition(_STACK_HEADER)[2]
-    frames = list(_STACK_FRAME.finditer(stack)) if _STACK_HEADER in stderr else []
-    for frame in frames:
+    for frame in list(_STACK_FRAME.finditer(stack)) if _STACK_HEADER in stderr else []:
         if owner := _owner([frame["path"]], origins):
             return owner, gettext_noop(
                 "{path}, line {line}, in {function}",

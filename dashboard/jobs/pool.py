@@ -65,11 +65,10 @@ class PoolOptions:
 class LocalPool:
     """Runs the jobs of any number of sessions; the queue, the cache and the limits are here.
 
-    Every method may be called from any thread. Those that take a job's id raise ``KeyError`` if it
-    is unknown, except those that end it. Clients are served in turn. Equal requests are computed
+    Every method may be called from any thread. Those that take a job's id raise ``KeyError`` for
+    an unknown one, unless they end it. Clients are served in turn. Equal requests are computed
     once: jobs in flight share one computation, and a finished one is answered from memory. A
-    worker that crashes, hangs or is killed is replaced; a job whose machine is lost is tried once
-    more.
+    worker that crashes, hangs or is killed is replaced; one whose machine is lost is retried once.
 
     Args:
         engine: starts the workers; by default they are processes of this machine.
@@ -221,8 +220,7 @@ class LocalPool:
     def reload(self, *, retry_quarantined: bool = False) -> None:
         """Replace the workers, busy ones after their job, so that new plugins are found.
 
-        With ``retry_quarantined`` those are loaded again that ended a worker while they were. The
-        cache is cleared.
+        With ``retry_quarantined`` also those that ended a worker meanwhile. The cache is cleared.
         """
         with self._lock:
             self._scheduler.clear_cache()
@@ -263,9 +261,8 @@ class LocalPool:
 class Sweeper:
     """Ends the jobs of sessions that are gone, in a thread once :meth:`start` was called.
 
-    A page that is loaded again is another session, which asks for the same results; within
-    ``seconds`` of being away it finds them still being computed. The ``clock`` has monotonic
-    seconds.
+    A page loaded again is another session, which asks for the same results; within ``seconds`` of
+    being away it finds them still being computed. The ``clock`` has monotonic seconds.
     """
 
     def __init__(

@@ -99,8 +99,7 @@ class ResultCache:
     def get(self, request: Request) -> CachedResult | None:
         """Return the result of an equal request, or None.
 
-        Requests are compared by their canonical JSON: as dictionary keys a width of 1 and one of
-        1.0 would be equal.
+        Requests are compared by their canonical JSON: dictionary keys of 1 and 1.0 would be equal.
         """
         if request.key not in self._results:
             return None

@@ -54,8 +54,7 @@ class Supervisor:
         preparing = self._next.workers if self._next else []
         workers = [each for each in self._setup.workers if each not in preparing]
         busy = sum(each.computation is not None for each in workers)
-        idle = sum(each.computation is None for each in self._crew.workers)
-        return busy + idle, busy
+        return busy + sum(each.computation is None for each in self._crew.workers), busy
 
     def processes(self) -> tuple[int, ...]:
         """Return the process ids of all live workers on this machine."""

@@ -138,8 +138,7 @@ class TrainingJobs:
         """Queue the training; owners are served in turn."""
         with self._lock:
             backend = self.backend()
-            more = {FOLDER: id, **limit_options()}
-            options = tuple(sorted((*request.options, *more.items())))
+            options = tuple(sorted((*request.options, *{FOLDER: id, **limit_options()}.items())))
             job = self._jobs[id] = backend.submit(replace(request, options=options), client=owner)
             self._holders[id] = owner, address
         threading.Thread(

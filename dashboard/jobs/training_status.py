@@ -23,9 +23,8 @@ def forecast(
     """The trainings, newest first, with what is ahead of those that run here and that wait here.
 
     A training that waits is taken to be as fast as one that differs in its seed, its number of
-    epochs and its probe alone; where there is none, as one that also has another scoring. ``jobs``
-    say how many will be started before each, by its id, None of one that runs; so many ``workers``
-    run at once.
+    epochs and its probe alone; or else as one that also has another scoring. ``jobs`` say how many
+    will be started before each, by its id, None of one that runs; so many ``workers`` run at once.
     """
     found: dict[str, Ahead] = {}
     ends = [0.0] * workers

@@ -51,8 +51,7 @@ class Trainings:
 
         ``address`` is a digest of where they are, which is not stored; empty if it is not known.
 
-        ValueError: another task's request, one beyond a limit of this server, or the folder cannot
-        be written.
+        ValueError: another task's request, one beyond a server's limit, or no writable folder.
         """
         if request.task != "training":
             raise ValueError(f"need a request of the task 'training', got {request.task!r}")

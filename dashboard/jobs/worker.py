@@ -182,7 +182,8 @@ def main(argv: list[str] | None = None) -> None:
 
     limits.die_with(arguments.parent)
     limits.limit_memory(arguments.memory)
-    limits.lower_priority(arguments.nice)
+    if arguments.nice and hasattr(os, "nice"):
+        os.nice(arguments.nice)
     stdin, stdout = _take_pipes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is the pool's to handle
     faulthandler.enable(all_threads=False)

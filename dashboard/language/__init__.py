@@ -2,8 +2,8 @@
 
 Texts stand in the code in English, or in a table beside it. ``gettext`` gives them in the
 visitor's language, from the catalogues of GNU gettext beside the code: each folder's ``zh.po``;
-the one beside the caller counts first. A language is there as soon as ``dashboard/language`` has
-its file. Workers, plugins and stored records speak English only; a page passes their texts through
+the caller's counts first. A language is there as soon as ``dashboard/language`` has its file.
+Workers, plugins and stored records speak English only; a page passes their texts through
 :func:`translated`.
 
 A text with values is a whole sentence with named placeholders, so that another language may

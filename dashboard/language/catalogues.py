@@ -34,8 +34,7 @@ _QUOTES = {"'": "'", '"': '"', "‘": "’", "“": "”"}
 class _Form:
     """A text with placeholders, some ``numeric``; ``pieces`` stand around these.
 
-    ``landmark`` is the longest piece; together they have ``own`` signs, of which so many are
-    letters.
+    ``landmark`` is the longest piece; together they have ``own`` signs, so many of them letters.
     """
 
     pieces: tuple[str, ...]

@@ -74,8 +74,7 @@ def references(catalogue: Catalogue, corpus: str) -> Mapping[str, Checkpoint]:
 def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
     """The checkpoint that a panel means, if it is here.
 
-    ``bahdanau.additive`` also means the only kept one of that model and scoring: former links
-    call it so.
+    ``bahdanau.additive`` also means the only kept one of these two: former links call it so.
     """
     known = references(catalogue, corpus)
     for name, checkpoint in known.items():
@@ -256,8 +255,7 @@ def fit_work(request: Request, rows: int = 0) -> float:
 class TableColumns(Field[Any, str]):
     """The columns of an uploaded table: ``2,4:5`` for 2 and 4 as inputs of 5; empty: the usual.
 
-    A number names a column even where the file is not here. A file never changes, since its
-    content names it.
+    A number names a column even of an absent file. A file, named by its content, never changes.
     """
 
     def read(self, reader: Reader, view: Any, catalogue: Catalogue) -> str:

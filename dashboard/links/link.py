@@ -108,8 +108,7 @@ Value = TypeVar("Value")
 class Field(Generic[View, Value]):
     """One attribute of a view, ``name``, and the parameters of the link that say it.
 
-    A field that comes later may depend on those before it: on the data set, say, whose
-    parameters it holds.
+    A later field may depend on those before it: on the data set, say, whose parameters it holds.
     """
 
     name: str

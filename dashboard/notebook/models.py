@@ -256,8 +256,7 @@ def race(
     names, threads = [scoring_named(each, *leading) for each in scorings], torch.get_num_threads()
     if len(names) < 2 or seeds < 2:
         raise ContractError(f"need 2 scorings and 2 seeds, got {len(names)} and {seeds}")
-    models = [model] if model else []
-    plan = trials.plan(tasks=[task], models=models, scorings=names)
+    plan = trials.plan(tasks=[task], models=[model] if model else [], scorings=names)
     plan = replace(plan, seeds=seeds, tuning_seeds=1)
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -34,8 +34,7 @@ class Entry:
     say whether anything in them ``learns``, is ``drawn`` by a seed, or is ``sized`` by the hidden
     size. A parallel corpus says what its ``sides`` are, its ``examples``, the ``tokeniser`` to
     read it with and the ``metric`` to score it by. A metric has a ``unit``. ``code`` is the
-    fingerprint of the plugin that brought it: with another code a name may stand for another
-    formula.
+    fingerprint of the plugin that brought it: with another code a name may mean another formula.
     """
 
     name: str
@@ -172,8 +171,7 @@ class Formula:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> "Formula":
         """From what the task ``formula`` gives."""
-        found = facts["completions"][:MOST_COMPLETIONS]
-        completions = tuple(Completion(**each) for each in found)
+        completions = tuple(Completion(**each) for each in facts["completions"][:MOST_COMPLETIONS])
         if facts["error"]:
             return cls(problem=Problem(**facts["error"]), completions=completions)
         shapes = facts["shapes"]
@@ -277,8 +275,7 @@ class Catalogue:
 
     def entry(self, kind: str, name: str) -> Entry | Checkpoint | None:
         """The record of that kind and name; None if it cannot be used."""
-        found = self.others[kind] if kind in self.others else getattr(self, kind)
-        return found.get(name)
+        return (self.others[kind] if kind in self.others else getattr(self, kind)).get(name)
 
     def option(self, task: str, name: str) -> Parameter:
         """A parameter that a task reads; KeyError where there is none of that name."""

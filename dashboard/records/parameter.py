@@ -115,8 +115,7 @@ class Parameter:
         return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
     def _read_number(self, text: str, key: str) -> tuple[Scalar, str]:
-        pattern = _WHOLE if self.whole else _NUMBER
-        if not pattern.match(text) or not math.isfinite(float(text)):
+        if not (_WHOLE if self.whole else _NUMBER).match(text) or not math.isfinite(float(text)):
             wanted = gettext("a whole number") if self.whole else gettext("a number")
             return self.default, self._instead(key, text, wanted)
         value = int(text) if self.whole else float(text)

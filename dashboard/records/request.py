@@ -25,8 +25,7 @@ class Result:
 
     A table named ``maps`` holds one row per attention site: ``kind`` (string), ``layer`` (int32),
     ``heads`` (int32), ``queries`` and ``keys`` (lists of labels), ``causal`` (bool: the keys after
-    a query's own position are masked), ``weights`` (list of float32, heads x queries x keys in C
-    order).
+    a query's own position are masked), ``weights`` (float32s, heads x queries x keys in C order).
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)

@@ -48,8 +48,7 @@ def with_unit(number: str, unit: str) -> str:
 
 def one_line(text: str) -> str:
     """One line without invisible characters, at most ``LONGEST_LINE`` long."""
-    seen = "".join(c if c.isprintable() else " " for c in text[:LONGEST_LINE])
-    return seen.strip()
+    return "".join(c if c.isprintable() else " " for c in text[:LONGEST_LINE]).strip()
 
 
 def without_folders(text: str) -> str:

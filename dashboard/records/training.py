@@ -111,8 +111,7 @@ class Training:
             all epochs, and the mean of the steps since the one before.
         live: while it runs ``epoch``, ``epochs``, ``step``, ``steps``, ``loss``,
             ``tokens_per_second``, ``fraction`` (of the whole training), ``seconds_left`` and
-            ``seconds_whole`` (estimates, None before the second step); empty otherwise, and before
-            its first step.
+            ``seconds_whole`` (estimates, None before step 2); empty otherwise and before step 1.
         checkpoint: the name of the exported checkpoint; empty if it was not exported.
         facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also ``code``
             (kind, name and fingerprint of each plugin that the model is made of), ``parameters``,

@@ -48,10 +48,9 @@ def log_folder(name: str) -> Path:
     ValueError: no such log, or one that lies elsewhere, by a link or by its name.
     """
     folder = logs_root() / name
-    if NAME.match(name) and (folder / INDEX).is_file():
-        inside = (folder / INDEX).resolve().parent == logs_root().resolve() / name
-        if inside:
-            return folder
+    index, inside = folder / INDEX, logs_root().resolve() / name
+    if NAME.match(name) and index.is_file() and index.resolve().parent == inside:
+        return folder
     raise ValueError(f"there is no log {name[:80]!r} in the folder of logs of this server")
 
 

@@ -91,8 +91,7 @@ def replace(path: Path, payload: bytes) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a private folder and its missing parents, and write their entries to the disk."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    for each in reversed(missing):
+    for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         each.mkdir(exist_ok=True, mode=0o700)
         sync(each.parent)
     folder.mkdir(exist_ok=True)  # raises if it is a file

@@ -248,8 +248,7 @@ def shipped() -> tuple[str, ...]:
 @functools.lru_cache(maxsize=_KEPT)
 def _shipped(folder: Path, _: int) -> tuple[str, ...]:
     folders = sorted(path.parent.name for path in folder.glob(f"race*/{PLAN}"))
-    found = [name.replace("race", SHIPPED, 1) for name in folders]
-    return tuple(found)
+    return tuple(name.replace("race", SHIPPED, 1) for name in folders)
 
 
 def _names() -> Iterator[str]:

@@ -31,11 +31,6 @@ def newest_first(owner: str | None) -> sa.Select[Any]:
     return asked if owner is None else asked.where(runs.c.owner == owner)
 
 
-def panels_of(run: str) -> sa.Select[Any]:
-    """Return the query for the panels of a run, in their order."""
-    return sa.select(panels).where(panels.c.run == run).order_by(panels.c.number)
-
-
 def insert(connection: sa.Connection, run: Run, described: Sequence[PanelRecord]) -> None:
     """Add the record of a run, and those of its panels."""
     connection.execute(sa.insert(runs), run.model_dump())

@@ -208,7 +208,8 @@ class Runs:
     def panels(self, id: str) -> list[PanelRecord]:
         """Return what a run's panels asked for and what computed them; [] if there is none."""
         with self._database.reading() as connection:
-            rows = connection.execute(run_rows.panels_of(id)).mappings().all()
+            asked = sa.select(panels).where(panels.c.run == id).order_by(panels.c.number)
+            rows = connection.execute(asked).mappings().all()
         return [run_rows.read_panel(row) for row in rows]
 
     def uploads(self) -> set[str]:

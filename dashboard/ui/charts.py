@@ -97,8 +97,7 @@ def show_filled(
         key = f"{key} follows {chart} {sliders}"
         drawn = filled(key, draw, lambda: prepare().following(chart, sliders))
         # What is kept or exported follows nothing.
-        bare = spoken_now(lambda: _filled(draw, prepare()).spec)
-        kept = shown.Kept(bare, follows=True, **own)
+        kept = shown.Kept(spoken_now(lambda: _filled(draw, prepare()).spec), follows=True, **own)
     shown.chart(drawn.spec, alt, summary=drawn.summary, kept=kept, **more)
 
 

@@ -158,8 +158,7 @@ def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) 
     They are in English, and without the titles of panels where these are in another language.
     """
     version = versions().get("attention-workbench", "")
-    own = not made.english or made.english == made.title
-    panels = part.panels if part and own else ()
+    panels = part.panels if part and (not made.english or made.english == made.title) else ()
     titles = dict.fromkeys(panel.title for panel in panels if panel.title)
     title = made.english or made.title
     title = f"{title}: {'; '.join(titles)}" if titles else title

@@ -57,8 +57,7 @@ def _form(id: str, question: Any, said: str) -> None:
     given = None if question.ended else _fields(id, question, said)
     name, answer, right, used = state[said]
     if answer and given in (None, (name, answer)):  # no verdict stands beside another answer
-        judged = _SAID["right" if right else "wrong"]
-        taken = _SAID["taken"] if right is None else judged
+        taken = _SAID["taken"] if right is None else _SAID["right" if right else "wrong"]
         st.markdown(gettext(taken, answer=plain(answer)))
     with st.container(horizontal=True, gap="small"):
         if used < len(hints) and not question.ended:

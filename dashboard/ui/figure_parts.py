@@ -70,8 +70,7 @@ def figure_parts(seen: Group) -> list[FigurePart]:
     for title, charts in several:
         panels = tuple(_panels(charts))
         if len(panels) > 1:
-            part = FigurePart(title=title, panels=panels, shown=_common(charts))
-            parts.setdefault(panels, part)
+            parts.setdefault(panels, FigurePart(title=title, panels=panels, shown=_common(charts)))
     return [*parts.values(), *map(_alone, found)]
 
 
@@ -221,8 +220,7 @@ def caption(made: Made, part: FigurePart) -> str:
     if seeds:
         sentences.append(gettext("Seed: {seeds}.", seeds=seeds))
     sentences.append(translated(computed_with(made)))
-    told = len(made.link) <= _LONGEST_LINK and not is_local(made.link)
-    link = made.link if told else ""
+    link = made.link if len(made.link) <= _LONGEST_LINK and not is_local(made.link) else ""
     return " ".join(filter(None, (together(sentences), link)))
 
 

@@ -200,8 +200,7 @@ def _named(key: str, formula: Formula, name: str) -> Formula | None:
         results.until_settled(jobs, gettext("Writing the package …"))
         return None
     if end.result is None:
-        said = end.note or gettext("The job was stopped before it was done.")
-        st.error(plain(translated(said)))
+        st.error(plain(translated(end.note or gettext("The job was stopped before it was done."))))
         return None
     return Formula.of(end.result.facts)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import starmap
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from dashboard.jobs.backend import FINAL, Event
 from dashboard.jobs.pool import LocalPool, PoolOptions
@@ -20,6 +20,7 @@ SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _MOST_PATIENCE = 3.0  # times the usual one
 _DRAWN_AT_ONCE = 4  # pages, in the time in which a worker has one result
 
+Key = TypeVar("Key")
 What = Literal["drawn", "result"]
 
 
@@ -218,6 +219,11 @@ class Jobs:
             event.result for job in self._jobs() if (event := self._look(*job)) and event.result
         ]
 
+    def ended(self, asked: Mapping[Key, Request]) -> dict[Key, Result]:
+        """The results of these requests that there are so far."""
+        ends = {key: self.final(request) for key, request in asked.items()}
+        return {key: end.result for key, end in ends.items() if end and end.result}
+
     def progress(self, request: Request) -> list[Event]:
         """Everything that was reported so far; of a queued job also what it waits for."""
         if self.holds(request):
@@ -232,8 +238,7 @@ class Jobs:
             if wait.before:
                 words = gettext("{count:,} before you", count=wait.before)
             if wait.seconds is not None:
-                duration = about(wait.seconds)
-                words = gettext("{clause}, {duration}", clause=words, duration=duration)
+                words = gettext("{clause}, {duration}", clause=words, duration=about(wait.seconds))
             events[-1] = replace(events[-1], note=words)
         return events
 

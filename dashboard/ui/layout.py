@@ -86,8 +86,7 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     made_of = listed(words)
     if checkpoint.adopted:
         return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
-    models = {entry.model for entry in catalogue.checkpoints.values()}
-    if len(models) > 1:
+    if len({entry.model for entry in catalogue.checkpoints.values()}) > 1:
         model = catalogue.models.get(checkpoint.model)
         made_of += f" · {model.short_title if model else checkpoint.model}"
     if not checkpoint.shipped:  # whoever kept it looks for its name

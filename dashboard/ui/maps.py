@@ -112,8 +112,7 @@ _LINEAR = Scale()
 class Choice(NamedTuple):
     """Which maps are shown, and which of them is large; the usual one if a result lacks it.
 
-    What the reader clicks is given to ``select``, with ``""`` for the usual one. ``gold`` is
-    outlined.
+    What the reader clicks goes to ``select``, with ``""`` for the usual one. ``gold`` is outlined.
     """
 
     kind: str
@@ -221,21 +220,18 @@ def _picked(key: str) -> str:
 def translation_height(text: str, shared: Sequence[Result], kind: str) -> int:
     """Room for a translation with its maps; a guess by the sentence while there is no result."""
     found = [maps_of(one, kind) for one in shared]
-    drawn = [frame for maps in found for frame in maps]
-    if not drawn:
+    if not any(found):
         words = len(text.split()) + 2
         return _ABOVE_MAP + 40 + min(words * _cell(words, words), TALLEST) + _BELOW_MAP
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
     grids = max(grid_height(maps) for maps in found if maps)
     more = _TITLE + grids + _CHOICE if grids else 0
     warnings = max(sum(bool(one.facts.get(name)) for name in _WARNINGS) for one in shared)
-    above = _ABOVE_MAP + warnings * _WARNING
-    return above + layout.key_room + layout.height + more + _BELOW_MAP
+    return _ABOVE_MAP + warnings * _WARNING + layout.key_room + layout.height + more + _BELOW_MAP
 
 
 def _cell(rows: int, columns: int) -> int:
-    side = _MAP_SIDE // max(rows, columns)
-    return min(max(side, _SMALLEST_CELL), _LARGEST_CELL)
+    return min(max(_MAP_SIDE // max(rows, columns), _SMALLEST_CELL), _LARGEST_CELL)
 
 
 def shared_scale(results: Sequence[Result]) -> float:

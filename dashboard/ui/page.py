@@ -74,16 +74,14 @@ class Page(Generic[View, Places]):
         name: the feature's folder; begins the keys of widgets.
         title, explanation: the heading, and one sentence under it.
         link: how the address says the page's view.
-        controls: draws what can be set, updates ``session.view``, and returns the places where
-            results go.
+        controls: draws what can be set, updates ``session.view``, returns the places of results.
         requests: what workers must make for a view.
         follow_ups: what they must make besides, as far as the results say that are there.
         work: what a request costs (:mod:`dashboard.records.request`). A link starts no more than
             the setting ``free_work``; the rest waits for a button.
         offer: what that button does, in words, such as ``Align 5,000 pairs``.
         results: draws the results into the places. They may still be on their way.
-        empty: draws what stands instead of everything where the page has nothing to work on, and
-            says whether it did.
+        empty: draws what stands instead where a page has nothing to work on; says whether it did.
         formulas: the formulas that a link and a view name, where scorings may be typed; the
             catalogue then holds them.
         part: which of several parts of the page is seen, where only one is: it begins at the top.

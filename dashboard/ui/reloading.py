@@ -20,8 +20,7 @@ _MAX_MESSAGE = 200  # characters
 
 def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
     """A sentence on each addition, removal, version and problem; else :data:`NO_CHANGE` alone."""
-    changed = (*_changes(before, after), *_problem_changes(before, after))
-    return changed or (NO_CHANGE,)
+    return (*_changes(before, after), *_problem_changes(before, after)) or (NO_CHANGE,)
 
 
 def _changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
@@ -131,8 +130,7 @@ def _under_way() -> None:
     note = latest.note if latest and latest.note else gettext_noop("starting new workers")
     said = gettext("Reloading plugins: {note}", note=translated(note))
     with st.container(border=True, key="reloading", gap="xsmall"):
-        fraction = latest.fraction if latest and latest.fraction else 0.0
-        st.progress(fraction, text=plain(said))
+        st.progress(latest.fraction if latest and latest.fraction else 0.0, text=plain(said))
         st.caption(gettext("Until new workers are ready, all pages go on with the present ones."))
 
 

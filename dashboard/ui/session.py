@@ -57,8 +57,7 @@ class Session(Generic[View]):
         problems: what was refused of the link that was opened.
         jobs: what the page has asked workers for.
         links: the addresses that this page wrote itself, the present one last.
-        instead: titles of the scorings that this run shows in place of typed formulas that are
-            wrong.
+        instead: titles of the scorings that this run shows in place of wrong formulas.
     """
 
     def __init__(
@@ -115,8 +114,7 @@ def open_session(
         session.fresh = True
         session.problems = tuple(filter(None, (*problems, speaking.problem())))
     elif session.installed is not installed:
-        written = link.format(session.view, session.catalogue)
-        session.change(link.parse(written, catalogue)[0])
+        session.change(link.parse(link.format(session.view, session.catalogue), catalogue)[0])
     session.catalogue, session.installed, session.instead = catalogue, installed, []
     return session
 

@@ -26,8 +26,7 @@ _lock = threading.Lock()
 def localised(catalogue: Catalogue) -> Catalogue:
     """The catalogue with texts in the visitor's language, names and numbers as they are.
 
-    The same catalogue and language give the same object, so that a page sees whether plugins
-    were reloaded.
+    The same catalogue and language give the same object: pages so see whether plugins changed.
     """
     spoken = language.current()
     if spoken == language.ENGLISH:
@@ -123,8 +122,7 @@ def to_remember() -> dict[str, str | int]:
 
     A language that a link names is not kept: others make links.
     """
-    language = st.session_state.get(_PICKED, "")
-    return {"cookie": COOKIE, "language": language, "seconds": _SECONDS}
+    return {"cookie": COOKIE, "language": st.session_state.get(_PICKED, ""), "seconds": _SECONDS}
 
 
 def in_link() -> dict[str, str]:

@@ -73,11 +73,10 @@ def draw_columns(session: Session[Any]) -> None:
     held = sorted((*form.numeric, *form.texts, *form.parts), key=_order)
     options = [one for one in held if abs(one) != target]
     # Another target offers other inputs, and so has another widget.
-    widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
-        gettext("From"), options, key=widget, max_selections=MOST_INPUTS, wrap=True,
-        format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
-        help=left_out(form, view.columns) or None,
+        gettext("From"), options, key=place(f"{key}-inputs-{target}", given, session.fresh),
+        max_selections=MOST_INPUTS, wrap=True, format_func=lambda column: _title(form, column),
+        width=_INPUTS_WIDTH, help=left_out(form, view.columns) or None,
         placeholder=gettext("Choose one; the last are used"),
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given, key=_order)), target=target)
@@ -124,12 +123,11 @@ def described(data: str, columns: str) -> str:
         return gettext("A table: one column is predicted from others.")
     used = _used(form, columns)
     found = gettext(
-        _SAID["columns"],
-        target=_named(called(form.name(used.target))),
+        _SAID["columns"], target=_named(called(form.name(used.target))),
         inputs=listed(dict.fromkeys(_named(called(form.name(each))) for each in used.inputs)),
         separator=gettext(_WORDS["separators"][form.delimiter]),
-        decimal=gettext(_DECIMALS[form.decimal]),
-        numeric=len(form.numeric) - len(form.parts), columns=len(form.names),
+        decimal=gettext(_DECIMALS[form.decimal]), numeric=len(form.numeric) - len(form.parts),
+        columns=len(form.names),
     )  # fmt: skip
     said = [found]
     if texts := [_named(form.name(one)) for one in used.inputs if one in form.texts]:

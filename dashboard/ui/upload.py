@@ -140,8 +140,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         )  # fmt: skip
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
-        kept = gettext(_SAID["kept"])
-        st.caption(plain(kept))
+        st.caption(plain(gettext(_SAID["kept"])))
         _earlier(use, wanted)
 
 

@@ -230,8 +230,7 @@ def memorisation(task: FieldTask, count: int, generator: Generator, learned: boo
     values = half + torch.randperm(blank - half, generator=fixed)
     keys = torch.randint(half, (count, task.length // 2), generator=generator)
     inputs = torch.stack([keys, torch.full_like(keys, blank)], dim=-1).flatten(1)
-    labels = torch.stack([torch.full_like(keys, IGNORED), values[keys]], dim=-1).flatten(1)
-    return inputs, labels
+    return inputs, torch.stack([torch.full_like(keys, IGNORED), values[keys]], dim=-1).flatten(1)
 
 
 def copying(task: FieldTask, count: int, generator: Generator, learned: bool) -> Drawn:

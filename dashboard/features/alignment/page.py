@@ -1,6 +1,6 @@
 """Alignment: do trained translation models look where gold word alignments say?"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
@@ -200,8 +200,8 @@ def _controls(session: Session[Alignment]) -> _Places:
 def _results(session: Session[Alignment], places: _Places) -> None:
     view, catalogue = session.view, session.catalogue
     here = checkpoints_of(view, catalogue)
-    scored = _done(session, alignment.panel_requests(view, catalogue))
-    seen = _done(session, alignment.panel_requests(view, catalogue, view.pair))
+    scored = session.jobs.ended(alignment.panel_requests(view, catalogue))
+    seen = session.jobs.ended(alignment.panel_requests(view, catalogue, view.pair))
     refused = _refused(session, _requests(view, catalogue))
     ranked, first = ranking(scored.values()), next(iter(seen.values()), None)
     with places.words:
@@ -229,11 +229,6 @@ def _results(session: Session[Alignment], places: _Places) -> None:
         compared(view, catalogue, scored)
 
 
-def _done(session: Session[Alignment], requests: Mapping[str, Request]) -> dict[str, Result]:
-    events = {letter: session.jobs.final(request) for letter, request in requests.items()}
-    return {letter: event.result for letter, event in events.items() if event and event.result}
-
-
 def _refused(session: Session[Alignment], requests: Sequence[Request]) -> Event | None:
     """What all panels refuse with one sentence: it is about the pairs, and is said once."""
     events = [session.jobs.final(request) for request in requests]
@@ -248,14 +243,14 @@ def _panel(session: Session[Alignment], letter: str) -> None:
 
     def draw_map(result: Result) -> None:
         # Asked anew each time: this is drawn again, by itself, while other panels still work.
-        scored, seen = _done(session, scores).get(letter), [*_done(session, pairs).values()]
-        pair_map(session, letter, result, scored, seen)
+        scored, seen = session.jobs.ended(scores), session.jobs.ended(pairs)
+        pair_map(session, letter, result, scored.get(letter), [*seen.values()])
 
     results.results(
         session.jobs, scores[letter], lambda result: rates(session, letter, result), HEIGHT,
         f"panel-{letter}-rates",
     )  # fmt: skip
-    seen = list(_done(session, pairs).values())
+    seen = list(session.jobs.ended(pairs).values())
     height = translation_height(_USUAL_PAIR, seen, "cross") - _LESS
     results.results(
         session.jobs, pairs[letter], draw_map, height, f"panel-{letter}-pair", grows=True

@@ -72,8 +72,7 @@ def prepare_rates(
     }
     head, rate = gettext("head"), gettext(_RATES["error_rate"])
     seen = {head: names} | {gettext(_RATES[name]): numbers[name] for name in _RATES}
-    what = gettext("the error rate")
-    summary = of_ranked(pd.DataFrame(seen), name=head, value=rate, what=what)
+    summary = of_ranked(pd.DataFrame(seen), name=head, value=rate, what=gettext("the error rate"))
     return Prepared(tables, RatesShape(len(names), colour), summary=summary)
 
 

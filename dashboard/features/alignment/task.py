@@ -99,8 +99,7 @@ def _load(corpus: str, least: int) -> Sequence[SentencePair]:
 def own_pair(given: Mapping[str, str]) -> SentencePair:
     """The pair that the options ``source``, ``target`` and ``links`` hold.
 
-    ContractError: an empty side, no links, or links that do not fit; with the tokens that
-    links count.
+    ContractError: an empty side, no links, or links that do not fit, with the tokens they count.
     """
     for name, problem in _EMPTY.items():
         if not given[name].strip():
@@ -158,8 +157,7 @@ def perform(request: Request, context: Context) -> Result:
     context.report(0.1, gettext_noop("reading the pairs"))
     corpus = texts["corpus"]
     if not corpus:  # what the checkpoint learned
-        card = read_checkpoint(installed().checkpoint(request.data).path).card
-        corpus = card["corpus"]["name"]
+        corpus = read_checkpoint(installed().checkpoint(request.data).path).card["corpus"]["name"]
     if corpus == OWN:
         pairs: Sequence[SentencePair] = (own_pair(texts),)
     else:
@@ -173,8 +171,7 @@ def perform(request: Request, context: Context) -> Result:
     else:
         found = _scored(translator, pairs[:most], context, tokeniser)
     facts = {**found.facts, "available": len(pairs), **provenance(translator)}
-    seconds = time.perf_counter() - began
-    return Result(tables=found.tables, facts={**facts, "seconds": seconds})
+    return Result(tables=found.tables, facts={**facts, "seconds": time.perf_counter() - began})
 
 
 def _scored(
@@ -281,8 +278,7 @@ def _links(found: AttentionMap, pair: SentencePair, words: range) -> list[dict[s
     sure = set(pair.alignment)
     allowed = sure.union(pair.possible)
     rows = []
-    names = map_names(found.site.layer, len(found.weights))
-    for name, weights in zip(names, heads, strict=True):
+    for name, weights in zip(map_names(found.site.layer, len(found.weights)), heads, strict=True):
         links = strongest_links(weights, words, weights.shape[0] - 1)
         for verdict, part in (("right", links & allowed), ("wrong", links - allowed),
                               ("missed", sure - links)):  # fmt: skip

@@ -3,8 +3,7 @@
 ``/alignment?a=bahdanau.additive&b=transformer.scaled_dot&b.map=1.2&count=500&pair=17&order=worst``.
 Panels and their maps are those of :mod:`dashboard.links.panels`; ``corpus`` is what the models
 were trained on. ``gold`` says what they are held against: a data set with gold alignments, an
-uploaded file, or ``own`` for one pair that the link itself holds in ``source``, ``target`` and
-``links``.
+uploaded file, or ``own`` for one pair that the link holds in ``source``, ``target`` and ``links``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -93,8 +92,7 @@ def alignment_request(
 ) -> Request:
     """What a worker must compute for one panel: the rates of its heads, or the maps of a pair.
 
-    What one of the checkpoints ``beside`` it has learned is shown to none, so that all are judged
-    by the same pairs.
+    What any checkpoint ``beside`` it has learned is shown to none: the same pairs judge all.
     """
     options: dict[str, str | int] = {"corpus": view.gold}
     if view.gold == OWN:

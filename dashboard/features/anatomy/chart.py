@@ -69,8 +69,7 @@ class Matrix:
     """Numbers with their labels, and how they are drawn.
 
     Args:
-        values: ``(rows, columns)``; what is not finite looks masked, and minus infinity is
-            called ruled out.
+        values: ``(rows, columns)``; what is not finite looks masked; minus infinity is ruled out.
         rows, columns: their labels.
         quantity, names: what a cell, a row and a column is, for the tooltip.
         vmax: the end of the colour scale; the largest magnitude where None.

@@ -32,8 +32,7 @@ class Sizes(NamedTuple):
     def of(self, name: str) -> tuple[int, int, int]:
         """The shape of ``"q"``, ``"k"`` or ``"v"``."""
         count = self.queries if name == "q" else self.keys
-        last = {"q": self.query, "k": self.key, "v": self.value}[name]
-        return self.batch, count, last
+        return self.batch, count, {"q": self.query, "k": self.key, "v": self.value}[name]
 
 
 @dataclass(frozen=True, kw_only=True)

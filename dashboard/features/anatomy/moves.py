@@ -299,8 +299,7 @@ def show_matrix(key: str, alt: str, drawn: Matrix, follows: tuple[str, Any] = ("
 
 
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
-    words = gettext("; then ").join(step.title for step in steps)
     charts.show(
         f"anatomy {name} {sorted(sizes.items())}", lambda: shape_flow(steps, sizes),
-        gettext("Shapes: {steps}", steps=words),
+        gettext("Shapes: {steps}", steps=gettext("; then ").join(step.title for step in steps)),
     )  # fmt: skip

@@ -159,13 +159,11 @@ def _spread(names: Mapping[str, str], column: str, view: Anatomy, result: Result
         lines = frame
         if column == "variance":  # the lines of these two are what theory says
             looks = {"log": bool((frame["y"] > 0).all())}
-            theory = {names["dot"]: frame["x"], names["scaled_dot"]: 1.0}
-            for name, y in theory.items():
+            for name, y in {names["dot"]: frame["x"], names["scaled_dot"]: 1.0}.items():
                 lines = lines.assign(y=np.where(lines["series"] == name, y, lines["y"]))
-        colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
         return prepare_series(
-            frame, colours, fitted=lines, x_title="d", y_title=title, doubling=True,
-            ticks=(1, 4, 16, 64, 256), **looks,
+            frame, dict(zip(names.values(), PANEL_COLOURS.values(), strict=False)), fitted=lines,
+            x_title="d", y_title=title, doubling=True, ticks=(1, 4, 16, 64, 256), **looks,
         )  # fmt: skip
 
     title = gettext(_MEASURES[column])

@@ -72,8 +72,7 @@ def lengths(given: dict[str, Scalar], batch: int, queries: int) -> Tensor | None
 def scoring_factory(request: Request) -> ScoringFactory:
     """What builds the request's scoring with its normaliser, the parameters of both set.
 
-    ContractError: an unknown name, a parameter out of bounds, or a normaliser for a scoring
-    that takes no other.
+    ContractError: unknown name, parameter out of bounds, or a normaliser where none is taken.
     """
     return registry.installed().scoring_factory(
         request.scoring, dict(request.parameters), *normaliser_of(dict(request.options))
@@ -180,9 +179,8 @@ def perform(request: Request, context: Context) -> Result:
         projected_k scores allowed weights dropped pooled``, with heads also ``merged`` and
         ``mixed``, of a model ``encoded``; of an additive scoring ``sums features vector``. Facts:
         whether the scoring compares queries and keys ``as_they_are``, whether everything is
-        ``finite`` but scores of minus infinity, whether rows of weights are meant to be
-        ``sums_to_one``, what the scoring ``needs`` beside queries and keys, and how often a model
-        ``attends``.
+        ``finite`` but scores of minus infinity, whether rows of weights should be ``sums_to_one``,
+        what the scoring ``needs`` beside queries and keys, how often a model ``attends``.
     """
     given = options(request, *"qkv", "lengths", "heads", "hidden", "dropout", *_WEIGHTS)
     stages, facts = Stages(), {}

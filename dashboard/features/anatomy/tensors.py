@@ -122,8 +122,7 @@ def write(tensor: Iterable[Iterable[Iterable[float]]]) -> str:
 def read(text: str, shape: Sequence[int]) -> Tensor:
     """The tensor of shape ``(B, n, d)`` that the text holds.
 
-    TensorError: another shape, too many numbers, or something that is no number of at most a
-    million.
+    TensorError: another shape, too many numbers, or what is no number of at most a million.
     """
     _see_that_it_is_short(text)
     parts = text.split(":")
@@ -212,5 +211,4 @@ def _digits(value: float) -> str:
 
 
 def _short(text: str) -> str:
-    seen = "".join(c if c.isprintable() else "·" for c in text[:20])
-    return seen + "…" * (len(text) > 20)
+    return "".join(c if c.isprintable() else "·" for c in text[:20]) + "…" * (len(text) > 20)

@@ -106,12 +106,11 @@ def _written(example: str, name: str, seed: int, sizes: Sizes) -> str:
 
 def layouts(catalogue: Catalogue, example: str = SENTENCE) -> dict[str, str]:
     """The titles of what an example may be walked through; one example has words."""
-    models = catalogue.of_task("models", "encoding")
     return {
         **({examples.WORDS: gettext("Words: embedded, projected")} if example == SENTENCE else {}),
         examples.GIVEN: gettext("Q, K, V as given"),
         HEADS: gettext("Multi-head: projected"),
-        **{name: entry.title for name, entry in models.items()},
+        **{name: entry.title for name, entry in catalogue.of_task("models", "encoding").items()},
     }
 
 

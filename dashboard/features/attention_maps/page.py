@@ -224,8 +224,7 @@ def _maps(session: Session[MapsView], result: Result) -> None:
         )  # fmt: skip
     shown.title(f"{_title(view.source)} · {_site_title(site)}")
     for said in facts["doubts"]:
-        doubt = gettext(":orange-badge[not sure] {said}", said=plain(translated(said)))
-        shown.markdown(doubt)
+        shown.markdown(gettext(":orange-badge[not sure] {said}", said=plain(translated(said))))
     if shape := facts["shape"]:
         shown.caption(gettext(_SAID["summed"], queries=shape[0], keys=shape[1]))
     frames = maps.maps_of(result, site)
@@ -325,10 +324,9 @@ def _difference(session: Session[MapsView], result: Result) -> None:
     title = gettext("Jensen–Shannon divergence of every row")
     named = {"query": gettext("query"), "jensen_shannon_bits": gettext("bit")}
     with st.expander(title):
-        bits = st.column_config.NumberColumn(format="%.3f")
         shown.table(
             rows.to_pandas().rename(columns=named), hide_index=True, alt=title,
-            column_config={gettext("bit"): bits},
+            column_config={gettext("bit"): st.column_config.NumberColumn(format="%.3f")},
         )  # fmt: skip
 
 

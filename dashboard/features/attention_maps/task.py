@@ -59,8 +59,7 @@ def perform(request: Request, context: Context) -> Result:
         ``most_different`` (a query's number), ``labels_differ``, ``shape``.
 
     Raises:
-        ValueError: a source that is not here or is refused, tokens that do not fit, maps of
-            different shapes.
+        ValueError: a source absent or refused, tokens that do not fit, maps of different shapes.
     """
     texts, others = read_texts(request, _TEXTS)
     example = int(others.pop("example", 1))

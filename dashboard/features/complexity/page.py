@@ -172,8 +172,7 @@ def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
         processor, date = plain(facts["recorded"]["processor"]), facts["recorded"]["date"]
         shown.markdown(gettext(_SAID["not_here"], processor=processor, date=date))
     if "unreadable" in facts:
-        reason = plain(translated(facts["unreadable"]))
-        shown.markdown(gettext(_SAID["unreadable"], reason=reason))
+        shown.markdown(gettext(_SAID["unreadable"], reason=plain(translated(facts["unreadable"]))))
     if compared:
         times = compared.tables["times"].to_pylist()
         shown.caption(gettext(
@@ -205,8 +204,7 @@ def _origin(facts: Mapping[str, Any]) -> None:
             ended = datetime.fromtimestamp(facts["measured"], UTC)
             told = gettext(_SAID["ended"], time=f"{ended:%H:%M:%S}", minutes=SHARED // 60)
             sentences.append(told)
-    timing = ngettext(**_SAID["shortest"], count=facts["rounds"])
-    shown.caption(together([*sentences, timing]))
+    shown.caption(together([*sentences, ngettext(**_SAID["shortest"], count=facts["rounds"])]))
 
 
 def _exponents(fits: Sequence[Mapping[str, Any]], compared: Result | None) -> None:
@@ -292,8 +290,7 @@ def _times(session: Session[Complexity]) -> None:
         hint = gettext("With other weights and inputs: the next seed.")
 
     def measure() -> None:
-        since = math.ceil(time.time()) if "seed" in values else 0
-        session.change(since=since, **values)
+        session.change(since=math.ceil(time.time()) if "seed" in values else 0, **values)
 
     st.button(label, icon=":material/timer:", help=hint, on_click=measure)
 
@@ -306,8 +303,7 @@ def _results(session: Session[Complexity], _: None) -> None:
         return
     request = complexity.measurement(view, session.catalogue)
     if request is None:
-        absent = absent_normaliser(view, session.catalogue)
-        results.absent(absent, _HEIGHT, "complexity-absent")
+        results.absent(absent_normaliser(view, session.catalogue), _HEIGHT, "complexity-absent")
         return
     recorded = _recorded(jobs) if view.times == complexity.BOTH else None
     live = partial(_live, compared=recorded) if jobs.final(request) is None else None

@@ -107,8 +107,7 @@ def read_reference(file: Path = FILE) -> Result:
     ValueError: there is no such file, or it holds anything else than a reference.
     """
     try:
-        text = read_bounded(file, _MOST).decode(errors="replace")
-        held = _Reference.model_validate_json(text)
+        held = _Reference.model_validate_json(read_bounded(file, _MOST).decode(errors="replace"))
     except OSError as error:
         raise ValueError(f"it cannot be opened: {error.strerror or error}") from error
     except ValidationError as error:

@@ -28,8 +28,7 @@ _PANEL = f"{theme.PANEL_COLOURS!r}[datum.letter] || '{theme.QUIET}'"
 def _text(base: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
     """A text, which is an expression, in ink."""
     style = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK), **mark}
-    drawn = at(base, x, y).mark_text(**style)
-    return drawn.encode(text=alt.TextValue(alt.ExprRef(text)))
+    return at(base, x, y).mark_text(**style).encode(text=alt.TextValue(alt.ExprRef(text)))
 
 
 def labels(rows: Data, columns: Data, sizes: "Sizes") -> list[alt.Chart]:

@@ -43,8 +43,7 @@ def compare(
         queries with weight, and ``correlation`` of the two maps; None where there is none.
 
     Raises:
-        ContractError: a map that a model does not have, maps whose queries or keys are other
-            words.
+        ContractError: a map that a model lacks, maps whose queries or keys are other words.
     """
     queries, keys = own = one[-1].query_labels, one[-1].key_labels
     if own != (other[-1].query_labels, other[-1].key_labels):

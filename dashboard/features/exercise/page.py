@@ -41,8 +41,7 @@ def place(of: str, catalogue: Catalogue) -> tuple[str, dict[str, str]]:
     entry = next((each for each in pages if each.path == path), None if path else pages[0])
     if found.netloc not in ("", own.netloc) or not entry or entry.name == PARAMETER:
         raise ValueError(gettext_noop("Need the address of one of this server's pages."))
-    query = dict(parse_qsl(found.query))
-    return entry.name, navigation.checked(entry.name, query, catalogue)
+    return entry.name, navigation.checked(entry.name, dict(parse_qsl(found.query)), catalogue)
 
 
 def figures(of: str) -> dict[str, str]:
@@ -150,8 +149,7 @@ def _buttons(opened: session.Session[ExerciseView], found: Any) -> None:
         label = gettext("Delete the exercise") if found.ended else gettext("End the exercise")
         # One press alone deletes nothing, nor does the second of a double click: what ends closes.
         with st.popover(label, key=f"exercise-{'delete' if found.ended else 'end'}-open"):
-            goes = "gone" if found.ended else "kept" if found.keep else "now"
-            st.caption(gettext(_SAID[goes]))
+            st.caption(gettext(_SAID["gone" if found.ended else "kept" if found.keep else "now"]))
             if st.button(label, key="exercise-end"):
                 owner.run_store().exercises.end(found.id)
                 st.rerun()

@@ -129,8 +129,8 @@ def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
         for cell in broken[:_FAILURES_SHOWN]:
             shown.text(gettext(
                 "{scoring}, seed {seed}: {problem}",
-                scoring=scoring_title(cell.scoring, catalogue), seed=cell.seed,
-                problem=translated(cell.note),
+                scoring=scoring_title(cell.scoring, catalogue),
+                seed=cell.seed, problem=translated(cell.note),
             ))  # fmt: skip
             if culprit := cell.facts.get("culprit"):
                 words = gettext("It happened in {culprit}.", culprit=translated(culprit))
@@ -195,10 +195,9 @@ def chart(
             export.waiting("experiment")
             return
         tables = {"seeds": pa.Table.from_pylist(rows), "means": pa.Table.from_pylist(means)}
-        whole = {metric.title: partial(chart_of, draw_strip, prepared)}
         export.menu(
-            None, Result(tables=tables), whole, gettext_noop("experiment"),
-            title=gettext("Experiment"),
+            None, Result(tables=tables), {metric.title: partial(chart_of, draw_strip, prepared)},
+            gettext_noop("experiment"), title=gettext("Experiment"),
         )  # fmt: skip
 
 

@@ -101,8 +101,7 @@ def _follow_kind(session: Session[Heads], before: str) -> None:
     checkpoint = _checkpoint(session.view, session.catalogue)
     if checkpoint and one_kind([checkpoint]) != before:
         text = heads.usual_text(session.view, session.catalogue)
-        kind = one_kind([checkpoint]) or KINDS[0]
-        session.change(text=text, target="", kind=kind, selected="")
+        session.change(text=text, target="", kind=one_kind([checkpoint]) or KINDS[0], selected="")
         st.rerun()
 
 
@@ -239,8 +238,7 @@ def _pins(session: Session[Heads], usual: Request) -> None:
     frames = {(frame.kind, frame.layer + 1): frame for frame in known}
 
     def end(pin: Change) -> None:
-        kept = tuple(change for change in session.view.changes if change != pin)
-        session.change(changes=kept)
+        session.change(changes=tuple(change for change in session.view.changes if change != pin))
 
     with st.container(horizontal=True, gap="small", key="heads-pins"):
         if frames:
@@ -248,19 +246,17 @@ def _pins(session: Session[Heads], usual: Request) -> None:
                 _form(session, frames)
         for pin in session.view.changes:
             if pin.action not in SWITCHED:
-                label = _pin_label(pin, frames, session.view.other)
                 st.button(
-                    plain(label), icon=":material/close:", key=f"heads-{pin}",
-                    help=gettext("End this change"), on_click=end, args=(pin,),
+                    plain(_pin_label(pin, frames, session.view.other)), icon=":material/close:",
+                    key=f"heads-{pin}", help=gettext("End this change"), on_click=end, args=(pin,),
                 )  # fmt: skip
 
 
 def _form(session: Session[Heads], frames: Frames) -> None:
     st.caption(gettext("In one row of a head, all weight goes to one word."))
-    ordered = sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
     offered = [
         (*site, head)
-        for site in ordered
+        for site in sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
         for head in (None, *range(1, len(frames[site].weights) + 1))
     ]
     head = partial(st.selectbox, gettext("Head"), offered, 1, lambda one: _name(*one))
@@ -279,8 +275,7 @@ def _form(session: Session[Heads], frames: Frames) -> None:
     st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
     st.caption(gettext(heads.MEANINGS["patch"]))
     head(key="heads-patch-head")
-    other = gettext("Other sentence")
-    st.text_input(other, session.view.other, key="heads-patch-other")
+    st.text_input(gettext("Other sentence"), session.view.other, key="heads-patch-other")
     st.button(gettext("Patch"), on_click=_patch, args=(session,), key="heads-patch-add")
 
 

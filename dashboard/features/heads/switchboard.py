@@ -88,8 +88,7 @@ def draw_heads(data: Sources, names: tuple[str, ...]) -> alt.LayerChart:
         alt.value(_HIGHER)
     )  # fmt: skip
     bars = alt.Chart(data["bars"]).mark_bar().encode(x=x, y=y, fill=fill, tooltip=tooltip)
-    nought = alt.Chart(alt.sequence(0, 1, as_="y"))
-    zero = nought.mark_rule(color=theme.QUIET).encode(y="y:Q")
+    zero = alt.Chart(alt.sequence(0, 1, as_="y")).mark_rule(color=theme.QUIET).encode(y="y:Q")
     chart = alt.LayerChart(layer=[theme.ramp(), bars.properties(name="bars"), zero])
     return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT)
 
@@ -108,8 +107,7 @@ def listed(view: Heads, result: Result) -> pd.DataFrame:
     rank = heads["kind"].map({kind: number for number, kind in enumerate(interventions.KINDS)})
     heads = heads.assign(rank=rank).sort_values(["rank", "layer", "head"])
     if view.sort != heads_view.PLACE:
-        lowest = view.sort == "leave_one_out"
-        heads = heads.sort_values(view.sort, ascending=lowest, kind="stable")
+        heads = heads.sort_values(view.sort, ascending=view.sort == "leave_one_out", kind="stable")
     return heads.reset_index(drop=True)
 
 

@@ -90,8 +90,7 @@ def perform(request: Request, context: Context) -> Result:
             weights, fresh = _heads_first(given), _heads_first(before[site])
             eos = None if causal else weights.shape[-1] - 1
             columns = figures(weights, fresh, causal=causal, eos=eos, sums_to_one=sums_to_one)
-            nothing = torch.full_like(weights[:, 0, 0], torch.nan)
-            columns["padding"] = padded.get(site, nothing)
+            columns["padding"] = padded.get(site, torch.full_like(weights[:, 0, 0], torch.nan))
             rows += _rows(site, columns, effects)
     return Result(
         tables={"heads": pa.Table.from_pylist(rows, _SCHEMA)},

@@ -131,8 +131,7 @@ class Heads:
         kind: of the heads that are listed.
         sort: the figure by which they are sorted, or their place in the model.
         only: which of them are listed.
-        selected: the map that is shown large, ``layer.head`` or ``layer.mean``; empty for the
-            usual one.
+        selected: the map shown large, ``layer.head`` or ``layer.mean``; empty: the usual one.
         shows, other: one of :data:`SHOWN`; from which sentence patched heads take their outputs.
     """
 

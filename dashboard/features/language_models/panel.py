@@ -44,8 +44,7 @@ def reading(
     whole: Callable[[], None],
 ) -> None:  # fmt: skip
     """A text as its model reads it; ``whole`` draws the map that is seen token by token."""
-    facts = result.facts
-    if unknown := facts["unknown"]:
+    if unknown := result.facts["unknown"]:
         words = listed(map(plain, displayed(unknown[:_UNKNOWN_SHOWN])))
         said = gettext("Not in this model's vocabulary: {words}.", words=words)
         shown.markdown(f":orange[:material/warning:] {said}")
@@ -168,8 +167,7 @@ _END = 52  # px, right of the longest bar, for its number
 def prepare_words(words: Table, *, colour: str = theme.PANEL_COLOURS["a"]) -> Prepared[str]:
     """What :func:`draw_words` draws: probabilities from 0 on, in the order of the rows.
 
-    ``words``: ``token``, ``probability``, ``log_probability`` (nats); ValueError for others or
-    none.
+    ``words``: ``token``, ``probability``, ``log_probability`` (nats). ValueError: others, none.
     """
     table = frame_with(words, ("token", "probability", "log_probability"))
     labels = displayed(table["token"].tolist())

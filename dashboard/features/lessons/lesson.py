@@ -156,8 +156,7 @@ class Lesson:
         formulas: LaTeX, beside each other where there is room. What stands in ``\text{…}`` is
             translated, and therefore marked.
         terms: those of :mod:`dashboard.ui.glossary` that this lesson is the first to use.
-        control: what the visitor moves once the question is answered; before, it stands at its
-            default.
+        control: what the visitor moves once the question is answered; at its default before.
         asked: its value that the question is about.
         choices: the answers by their name in the link.
         request: what a worker computes at a value; None where a model is missing.

@@ -158,8 +158,7 @@ def _lead_on(session: Session[Course], lesson: Lesson) -> None:
             checked = navigation.checked(page, query, session.catalogue)
             navigation.link_to(page, checked, gettext(label))
     pages = {page_and_query(to, session.view.at)[0] for to in lesson.tries}
-    link = course.LINK.format(session.view, session.catalogue)
-    way_back.leave(session.view.lesson, link, pages)
+    way_back.leave(session.view.lesson, course.LINK.format(session.view, session.catalogue), pages)
 
 
 def _results(session: Session[Course], places: _Places) -> None:
@@ -200,8 +199,7 @@ def _answered(session: Session[Course], places: _Places, asked: Request, seen: R
     if right:
         figures = lesson.measured(right, lesson.asked)
         best, reason = lesson.answer(figures), _said(lesson.reason, figures)
-        choice = gettext(lesson.choices[best])
-        words = gettext(_WRONG, right=choice, reason=reason)
+        words = gettext(_WRONG, right=gettext(lesson.choices[best]), reason=reason)
         with places.verdict:
             shown.markdown(gettext(_RIGHT, reason=reason) if view.guess == best else words)
     if not found:

@@ -167,5 +167,4 @@ def answered(
         request = lesson.request(lesson.asked, catalogue)
         if request and (result := compute(request)):
             right = lesson.answer(lesson.measured(result, lesson.asked))
-            view = Course(lesson=number, guess=right, at=lesson.asked)
-            yield LINK.format(view, catalogue)
+            yield LINK.format(Course(lesson=number, guess=right, at=lesson.asked), catalogue)

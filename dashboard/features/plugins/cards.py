@@ -130,8 +130,7 @@ def _card(entry: Entry | Checkpoint | None, name: str) -> None:
 
 def _conformance(jobs: Jobs, kind: str, name: str) -> None:
     key = f"check-{kind}-{name}"
-    asked = st.session_state[_CHECKED]
-    if (kind, name) not in asked:
+    if (kind, name) not in st.session_state[_CHECKED]:
         st.button(
             gettext("Check"), key=key, icon=":material/fact_check:", type="tertiary",
             on_click=lambda: st.session_state[_CHECKED].append((kind, name)),

@@ -87,8 +87,7 @@ def _list(session: Session[PluginsView]) -> None:
     if session.view.show and whole is None:
         with st.container(border=True, key="plugins-missing"):
             st.markdown(f":material/extension_off: **{gettext('Not installed here')}**")
-            missing = not_installed(gettext_noop("distribution"), session.view.show)
-            st.text(translated(missing))
+            st.text(translated(not_installed(gettext_noop("distribution"), session.view.show)))
     every = list(session.catalogue.distributions.values())
     drawn = {at: one for at, one in enumerate(every) if at < _SHOWN or one is whole}
     for number, one in drawn.items():

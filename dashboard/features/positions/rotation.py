@@ -180,8 +180,7 @@ def _path(points: np.ndarray) -> pa.Table:
 
 def _named(points: np.ndarray) -> dict[str, Any]:
     """Places of both ends, or of several of each in turn, with their names."""
-    names = [*_NAMES] * (len(points) // 2)
-    return {"x": points[:, 0], "y": points[:, 1], "name": names}
+    return {"x": points[:, 0], "y": points[:, 1], "name": [*_NAMES] * (len(points) // 2)}
 
 
 def _line(points: Data, colour: str, thickness: float) -> alt.Chart:
@@ -191,8 +190,7 @@ def _line(points: Data, colour: str, thickness: float) -> alt.Chart:
 def _arc(start: np.ndarray, turn: float) -> np.ndarray:
     # More than one turn would draw over itself.
     swept = np.sign(turn) * min(abs(turn), 2 * np.pi)
-    first = np.arctan2(start[0], start[1])
-    angles = first + np.linspace(0, swept, _PER_TURN + 1)
+    angles = np.arctan2(start[0], start[1]) + np.linspace(0, swept, _PER_TURN + 1)
     return (_ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)).round(4)
 
 
@@ -285,9 +283,7 @@ def rotation(result: Result, view: positions.Positions, sliders: Mapping[str, Sl
     with left:
         key = " ".join(str(settings[name]) for name in _FOLLOW)
         charts.show_filled(
-            f"circle {result.digest} {key}",
-            draw_circle,
-            partial(_circle, result, settings),
+            f"circle {result.digest} {key}", draw_circle, partial(_circle, result, settings),
             gettext("The pair's columns as points on a circle; the turn from i to i + δ"),
             stretch=False, follows=(_ROTATION, live.standing(sliders.values())),
         )  # fmt: skip

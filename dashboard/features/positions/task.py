@@ -29,8 +29,7 @@ def perform(request: Request, context: Context) -> Result:
     Raises:
         ValueError: an option out of bounds, or a pair, a position or tokens beyond the size.
     """
-    settled = settle(OPTIONS, dict(request.options))
-    options = {name: int(value) for name, value in settled.items()}
+    options = {name: int(value) for name, value in settle(OPTIONS, dict(request.options)).items()}
     size, count = options["size"], options["positions"]
     ends = {"pair": size // 2 - 1, "position": count - 1, "flow_tokens": options["flow_rows"]}
     for name, most in ends.items():
@@ -95,10 +94,9 @@ def _rotation(positions: torch.Tensor, size: int) -> dict[str, float]:
     low, high = map(int, offset.bounds)
     count, offsets = len(positions), torch.arange(low, high + 1, dtype=_DTYPE)
     angles = offsets[:, None, None] * angular_frequencies(size, positions)[: size // 2, None]
-    all_places = torch.arange(low, high + count, dtype=_DTYPE)
     here, there = (
         sinusoidal_positions(places, size, _DTYPE)[:, :complete].unflatten(-1, (-1, 2))
-        for places in (positions, all_places)
+        for places in (positions, torch.arange(low, high + count, dtype=_DTYPE))
     )  # (places, pairs, 2)
     sines, cosines = here.permute(2, 1, 0)
     ends = there.unfold(0, count, 1).permute(2, 0, 1, 3)  # (2, offsets, pairs, positions)

@@ -174,11 +174,10 @@ def _begin() -> None:
         owner.visitor().see_that_it_makes("Importing")
         data, chosen = file.getvalue(), settings()
         check_size(data)
-        blobs = Blobs(
+        digest = Blobs(
             largest=min(LARGEST_ARCHIVE, chosen.upload_megabytes * MB),
             total=chosen.uploads_total_megabytes * MB,
-        )
-        digest = blobs.put(data)
+        ).put(data)
         ask(import_request(digest), partial(_import, digest, PurePath(file.name).stem))
     except ValueError as error:
         refuse(error)

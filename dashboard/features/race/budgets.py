@@ -83,8 +83,7 @@ def _changes(seen: Seen, by_key: Mapping[str, Sequence[Row]]) -> str:
 def _some(names: Sequence[str]) -> str:
     if len(names) <= _MOST:
         return listed(names)
-    more = gettext("{count:,} more", count=len(names) - _MOST)
-    return listed([*names[:_MOST], more])
+    return listed([*names[:_MOST], gettext("{count:,} more", count=len(names) - _MOST)])
 
 
 def _frame(seen: Seen, by_key: Mapping[str, Sequence[Row]]) -> pd.DataFrame:

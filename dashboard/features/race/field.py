@@ -39,8 +39,7 @@ def field(choices: Choices, result: Result) -> None:
         shown.caption(gettext("Nothing was measured."))
         return
     for row in rows:
-        name = choices.titles.get(row["name"], row["name"])
-        row["name"] = of_race(name, row["key"], result)
+        row["name"] = of_race(choices.titles.get(row["name"], row["name"]), row["key"], result)
         row["ended"] = translated(row["ended"])
     _table(rows, _COLUMNS, gettext(_ALT))
     shown.caption(plain(together(map(translated, facts["sentences"]))))

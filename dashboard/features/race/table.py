@@ -93,8 +93,7 @@ def table(seen: Seen) -> None:
     if words := edges(seen):
         shown.caption(words)
     if equal := [row["name"] for row in seen.rows if row["equals"]]:
-        said = gettext(_SAID["equal"], names=listed(equal))
-        shown.caption(plain(together([ran(seen), said])))
+        shown.caption(plain(together([ran(seen), gettext(_SAID["equal"], names=listed(equal))])))
     if needed := seen.result.facts["needed"]:
         shown.caption(gettext(_SAID["few"], count=needed))
     st.caption(gettext(_SAID["click"]))

@@ -322,8 +322,7 @@ class Seen:
                 for one in (entrant_of(row), *equal)
             )
 
-        table = self.result.tables["standings"]
-        return [{**row, "name": name(row)} for row in table.to_pylist()]
+        return [{**row, "name": name(row)} for row in self.result.tables["standings"].to_pylist()]
 
     @property
     def ranked(self) -> Sequence[Row]:

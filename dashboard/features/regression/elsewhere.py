@@ -47,10 +47,10 @@ def controls(session: Session[Regression]) -> shown.Place:
 
 def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     """What is predicted of new rows and along the inputs, once one of the ``panels`` is there."""
-    titles, found = validation.titles_of(session), validation.finished(session, panels)
+    titles, found = validation.titles_of(session), session.jobs.ended(panels)
     for field, draws in {NEW_ROWS: _rows, ALONG: _along}.items():
         asked = validations(session.view, session.catalogue, field.name)
-        made = validation.finished(session, asked)
+        made = session.jobs.ended(asked)
         if found and made:
             draws(made, next(iter(found.values())), titles)
         validation.unfinished(session, asked, made, field.name)

@@ -152,8 +152,7 @@ def names_legend(colours: Mapping[str, str], panels: int) -> alt.LayerChart:
     stroke = named_strokes("name", colours)
     none = alt.Chart(pd.DataFrame({"name": [*colours][:0]})).mark_line(strokeWidth=2)
     named = none.encode(stroke=stroke, strokeDash=_dashes(stroke, panels))
-    chart = alt.LayerChart(layer=[theme.ramp(), named])
-    return theme.finished(chart, width=theme.WIDTH, height=1)
+    return theme.finished(alt.LayerChart(layer=[theme.ramp(), named]), width=theme.WIDTH, height=1)
 
 
 def _dashes(stroke: alt.Stroke, panels: int) -> alt.StrokeDash:
@@ -241,10 +240,9 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         *scene.scatter(),
         curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=stroke, strokeDash=dash),
     ]  # fmt: skip
-    chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
     return theme.finished(
-        chart, width=theme.WIDTH, height=lane.bottom, title=theme.heading("", shape.note),
-        params=values_of(data),
+        alt.LayerChart(layer=layers, resolve=OWN_SCALES), width=theme.WIDTH, height=lane.bottom,
+        title=theme.heading("", shape.note), params=values_of(data),
     )  # fmt: skip
 
 

@@ -50,8 +50,7 @@ def _controls(session: Session[Regression]) -> _Places:
     comparison = shown.container(key="side-by-side")
     parts = (validation, elsewhere) if is_upload(session.view.data) else ()
     drawn = {part.draw: part.controls(session) for part in parts}
-    scale = _maps(session)
-    return _Places(about, refused, comparison, drawn, scale, _panels(session))
+    return _Places(about, refused, comparison, drawn, _maps(session), _panels(session))
 
 
 def _results(session: Session[Regression], places: _Places) -> None:
@@ -69,7 +68,7 @@ def _results(session: Session[Regression], places: _Places) -> None:
     scale = fit_panels.Scale(
         maps.shared_scale(done) if view.one_scale else None, maps.are_signed(done)
     )
-    found = validation.finished(session, asked)
+    found = session.jobs.ended(asked)
     sliders = following.sliders(view, session.catalogue)
     standing = live.standing(*sliders.values())
     titles = fit_panels.panel_titles(view.by_letter, found, session.catalogue)
@@ -226,7 +225,7 @@ def _comparison(
     session: Session[Regression], asked: Mapping[str, Request], standing: Mapping[str, float]
 ) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
-    found = validation.finished(session, asked)
+    found = session.jobs.ended(asked)
     jobs = session.jobs
     waits = not all(jobs.holds(one) or jobs.final(one) for one in asked.values())
     if not waits and not found:
@@ -274,8 +273,7 @@ def _figures(found: Mapping[str, Result], names: Sequence[str], metrics: Sequenc
         held[gettext("rows of “{figure}”", figure=one.title)] = rows
     known = {name: values for name, values in held.items() if values.count(None) < len(values)}
     # Names stand whole; where there is no room the table scrolls.
-    longest = max(map(letters, names))
-    columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
+    columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * max(map(letters, names)))
     shown.table(
         pa.table(known), hide_index=True, column_config=columns, placeholder="–",
         alt=gettext("Figures of every panel"),

@@ -69,10 +69,9 @@ def panel_description(
     """A panel in a figure's caption: its scoring, what is unusual or differs, what it learned."""
     fit = fits[letter]
     held = [_settings(other, catalogue) for other in fits.values() if other.scoring == fit.scoring]
-    settings = _settings(fit, catalogue, started=False)
     words = [
         setting.words
-        for name, setting in settings.items()
+        for name, setting in _settings(fit, catalogue, started=False).items()
         if not setting.usual or any(setting != other.get(name, setting) for other in held)
     ]
     if fit.learn:
@@ -210,8 +209,7 @@ def _below(
     menu: DeltaGenerator,
 ) -> tuple[PanelPlaces, Fit]:  # fmt: skip
     if chosen.scoring not in session.catalogue.scorings:
-        below = [shown.container() for _ in range(3)]
-        return PanelPlaces(whole, menu, *below), chosen
+        return PanelPlaces(whole, menu, *[shown.container() for _ in range(3)]), chosen
     result, remarks = shown.container(), shown.container()
     formula = session.catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
     # One key for all formulas: while one is typed, its widgets stay as they are.
@@ -296,8 +294,7 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
                     )  # fmt: skip
                     panel = replace(panel, model=model)
                 own = [k for k in fit_parameters(catalogue, panel) if k not in parameters]
-                of_model = f"{key}-{panel.model}"
-                values |= dict(draw_parameters(own, pairs(values), of_model, fresh))
+                values |= dict(draw_parameters(own, pairs(values), f"{key}-{panel.model}", fresh))
                 if learn:
                     fitting = draw_parameters(how, fitting, f"{key}--fit", fresh)
     # A value for every parameter that the panel has now, and for no other.
@@ -320,8 +317,7 @@ class Scale(NamedTuple):
 def prepare_panel(result: Result, letter: str, scale: Scale) -> Prepared:
     """What :func:`regression_panel` draws."""
     vmax = own_scale(result) if scale.shared is None else scale.shared
-    colour = PANEL_COLOURS[letter]
-    return prepare_curve(result, colour=colour, vmax=vmax, signed=scale.signed)
+    return prepare_curve(result, colour=PANEL_COLOURS[letter], vmax=vmax, signed=scale.signed)
 
 
 def regression_panel(

@@ -154,8 +154,7 @@ def perform(request: Request, context: Context) -> Result:
         ``validation`` (:func:`.scores` of rows left out of one), and where it all came from.
 
     Raises:
-        ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
-            that gives NaN.
+        ValueError: an unknown name or option, a value out of bounds, a faulty table, NaN scores.
         Cancelled: the job was stopped.
     """
     if any(name.startswith(VALIDATION) for name, _ in request.options):

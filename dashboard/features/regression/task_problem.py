@@ -1,8 +1,7 @@
 """The data of a regression: a data set that is installed, or a table that a user has uploaded.
 
 Of a table, the rows count that have a number in each chosen column, or a text where it is one of
-texts. The file is read in blocks, no further than the row limit: a huge or wrong one costs neither
-time nor memory.
+texts. The file is read in blocks, up to the row limit: a wrong one costs no time or memory.
 """
 
 # pyarrow.compute makes its functions when it is imported.
@@ -307,8 +306,7 @@ def as_regression(table: Table) -> RegressionData:
 
 def queried_rows(x: Tensor) -> Tensor:
     """Which rows of several inputs ``(n, d)`` are the queries: all, or 1,000 evenly picked."""
-    wanted = min(len(x), _QUERIES_MANY_INPUTS)
-    return torch.linspace(0, len(x) - 1, wanted).round().long()
+    return torch.linspace(0, len(x) - 1, min(len(x), _QUERIES_MANY_INPUTS)).round().long()
 
 
 def _batches(

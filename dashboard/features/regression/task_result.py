@@ -45,11 +45,9 @@ def tables(
         sites = sorted(prediction.weights, key=lambda site: axes[site].queries != ("queries",))
         found["maps"] = maps_table([
             AttentionMap(
-                site=site,
-                weights=prediction.weights[site],
+                site=site, weights=prediction.weights[site],
                 query_labels=record.labels(axes[site].queries, parts),
-                key_labels=record.labels(axes[site].keys, parts),
-                normalised=sums_to_one,
+                key_labels=record.labels(axes[site].keys, parts), normalised=sums_to_one,
                 signed=signed,
             )
             for site in sites
@@ -127,11 +125,10 @@ def scores(measured: np.ndarray, predicted: np.ndarray, seed: int) -> dict[str, 
     absolute, square, mean, spread = sums.T / rows
     variance = spread - mean**2
     r2 = 1 - square / np.where(variance > 1e-12 * spread, variance, np.nan)
-    found = {"r2": r2, "mae": absolute, "rmse": np.sqrt(square)}
     return {
         name: [float(end) if np.isfinite(end) else None
                for end in (each[0], *np.quantile(each[1:], [0.025, 0.975]))]
-        for name, each in found.items()
+        for name, each in {"r2": r2, "mae": absolute, "rmse": np.sqrt(square)}.items()
     }  # fmt: skip
 
 

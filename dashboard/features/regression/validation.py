@@ -44,7 +44,7 @@ def draw(session: Session[Regression], panels: Mapping[str, Request]) -> None:
     asked, plan = validations(session.view, session.catalogue), dict(session.view.validation)
     if plan["method"] == LEAVE_ONE_OUT:
         asked, plan["seed"] = {**panels, **asked}, 0
-    found, titles = finished(session, asked), titles_of(session)
+    found, titles = session.jobs.ended(asked), titles_of(session)
     made = {name: one for name, one in found.items() if one.facts.get("validation")}
     facts = {titles[name]: one.facts["validation"] for name, one in made.items()}
     if facts:
@@ -95,12 +95,6 @@ def titles_of(session: Session[Regression]) -> dict[str, str]:
     for letter, fit in session.view.by_letter.items():
         titles[letter] = layout.lettered(letter, layout.attending_title(fit, session.catalogue))
     return titles
-
-
-def finished(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
-    """The results that are there."""
-    ends = {name: session.jobs.final(request) for name, request in asked.items()}
-    return {name: end.result for name, end in ends.items() if end and end.result}
 
 
 def left_out(session: Session[Regression], asked: Mapping[str, Request]) -> None:

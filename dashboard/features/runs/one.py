@@ -224,8 +224,7 @@ def _facts(title: str, facts: Iterable[tuple[str, Any]]) -> None:
         if isinstance(value, int | float | str) and value != ""
     ]
     # A data frame shows texts as they stand; a table would read them as Markdown.
-    table = pd.DataFrame(rows, columns=[title, gettext("is")])
-    st.dataframe(table, hide_index=True, alt=title)
+    st.dataframe(pd.DataFrame(rows, columns=[title, gettext("is")]), hide_index=True, alt=title)
 
 
 def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:

@@ -26,8 +26,7 @@ def perform(request: Request, context: Context) -> Result:
     A picture that cannot be decoded is left out, and named in the facts.
 
     Returns:
-        Table ``page``: the file, written anew, and its picture; the fact ``description``: what its
-        record says.
+        Table ``page``: the file, written anew, and its picture; its record's ``description``.
     """
     data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
     try:

@@ -213,9 +213,8 @@ def _results(session: Session[reading.Start], places: tuple[shown.Place, shown.P
         return
     jobs = session.jobs
     # Looked at once: what ends while the page is drawn is drawn by the next run.
-    ends = {request: jobs.final(request) for request in (*asked.values(), start)}
-    made = {request: event.result for request, event in ends.items() if event and event.result}
-    missing = next((request for request in ends if request not in made), None)
+    made = jobs.ended({request: request for request in (*asked.values(), start)})
+    missing = next((request for request in (*asked.values(), start) if request not in made), None)
     slider = _slider(session)
     followers: list[Followers] = []
     with chart:

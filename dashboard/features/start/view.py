@@ -41,8 +41,7 @@ class Reading(NamedTuple):
 
 def marked(result: Result) -> int:
     """The query nearest to :data:`MARKED`, counted from 0 by its x."""
-    x = np.sort(column_of(result.tables["curve"], "x0"))
-    return int(np.argmin(np.abs(x - MARKED)))
+    return int(np.argmin(np.abs(np.sort(column_of(result.tables["curve"], "x0")) - MARKED)))
 
 
 def read(result: Result) -> Reading:

@@ -134,8 +134,7 @@ def _results(session: Session[Swaps], _: None) -> None:
         if view.model in swaps.models_of(session.catalogue):
             shown.caption(gettext("Choose at least one scoring."))
         else:
-            sentence = gettext(_SAID["absent"], name=view.model)
-            results.absent(sentence, _HEIGHT, "swaps-absent")
+            results.absent(gettext(_SAID["absent"], name=view.model), _HEIGHT, "swaps-absent")
         return
     results.results(
         session.jobs, asked[0], partial(_prices, session), _HEIGHT, "swaps-result", grows=True
@@ -162,10 +161,9 @@ def _prices(session: Session[Swaps], result: Result) -> None:
     _table(rows, facts, session.catalogue)
     for swap, problem in facts["problems"].items():
         shown.text(f"{swap or gettext('the original')}: {translated(problem)}")
-    budget = facts["budget"]
     said = gettext(
         _SAID["prices"], texts=translated(facts["texts"]),
-        **{n: v for n, v in budget.items() if n != "rates"},
+        **{n: v for n, v in facts["budget"].items() if n != "rates"},
     )  # fmt: skip
     shown.caption(plain(said))
     if made := facts["facts"]:
@@ -236,8 +234,7 @@ def _beside(session: Session[Swaps], result: Result, rows: list[Row]) -> None:
                             **widget("layer", layer))  # fmt: skip
     for column, swap in zip(shown.columns(2, gap="large"), ("", chosen), strict=True):
         with column:
-            title = names.get(swap, gettext("the original"))
-            _one(result, swap, view.when, layer - 1, title)
+            _one(result, swap, view.when, layer - 1, names.get(swap, gettext("the original")))
 
 
 def _one(result: Result, swap: str, when: str, layer: int, title: str) -> None:

@@ -139,8 +139,7 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
 def _failure(training: Training) -> None:
     st.text(translated(training.note))
     if culprit := training.facts.get("culprit"):
-        where = translated(str(culprit))
-        st.caption(plain(gettext("It happened in {culprit}.", culprit=where)))
+        st.caption(plain(gettext("It happened in {culprit}.", culprit=translated(str(culprit)))))
     if details := training.facts.get("traceback") or training.facts.get("stderr"):
         with st.expander(gettext("Details")):
             st.code(str(details), language=None, wrap_lines=True)

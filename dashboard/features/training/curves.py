@@ -53,8 +53,7 @@ def prepare_learning(
     """What :func:`draw_learning` draws: its lines grow in a chart that stands still.
 
     Args:
-        rows: ``epoch`` (a fraction within one), ``value``, ``series``, and by step ``step``;
-            may be empty.
+        rows: ``epoch`` (a fraction within one), ``value``, ``series``, by step ``step``; or none.
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
         now: the epoch that is looked at, if one is.
@@ -216,8 +215,7 @@ def _export(drawn: Mapping[str, _Curve]) -> None:
         return
     tables = {name: pa.Table.from_pylist(rows) for name, (_, rows, _) in drawn.items()}
     charts = {name: partial(chart_of, draw_learning, one) for name, (_, _, one) in drawn.items()}
-    title = gettext("Learning curves")
-    export.menu(None, Result(tables=tables), charts, _MENU, title=title)
+    export.menu(None, Result(tables=tables), charts, _MENU, title=gettext("Learning curves"))
 
 
 def figure_over_epochs(

@@ -168,8 +168,7 @@ def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
     _cards(session, trainings, {one.id: letter for letter, one in chosen.items()})
     for wanted in session.view.shown or ():
         if not any(training.id.startswith(wanted) for training in trainings):
-            absent = gettext("No training {id} on this server.", id=text.shown(wanted))
-            st.caption(plain(absent))
+            st.caption(plain(gettext("No training {id} on this server.", id=text.shown(wanted))))
     if not chosen:
         st.caption(gettext("Choose “In the charts” on a card to see its learning curve."))
         return
@@ -196,8 +195,7 @@ def _cards(
     others = [one for one in trainings if one.state not in train.ACTIVE and one.id not in letters]
     earlier = others[max(0, _CARDS - len(trainings) + len(others)) :]
     _grid(session, [one for one in reversed(trainings) if one not in earlier], letters)
-    more = gettext("{count:,} more", count=len(earlier))
-    if earlier and st.toggle(more, key="train-earlier"):
+    if earlier and st.toggle(gettext("{count:,} more", count=len(earlier)), key="train-earlier"):
         _grid(session, earlier, letters)
 
 

@@ -166,8 +166,7 @@ def probes(session: Session[Train], chosen: Trainings) -> None:
             player.button()
         with slider:
             help = gettext("“Latest” follows the trainings while they run.")
-            epochs = _player(session, last_epoch(chosen))
-            epochs.slider(gettext("After epoch"), at, help)
+            _player(session, last_epoch(chosen)).slider(gettext("After epoch"), at, help)
         with scale:
             frames = [one for each in chosen.values() for one in _frames(each).values()]
             charts.legend(1.0, signed=any_signed(frames))
@@ -308,8 +307,7 @@ def _frames(training: Training) -> dict[int, MapFrame]:
 
 def _shape(training: Training) -> ProbeShape:
     frames = _frames(training).values()
-    labels = [(frame.query_labels, frame.key_labels) for frame in frames]
-    rows, columns = zip(*labels, strict=True)
+    rows, columns = zip(*[(frame.query_labels, frame.key_labels) for frame in frames], strict=True)
     return ProbeShape(
         max(map(len, rows)), max(map(len, columns)),
         max(map(label_room, rows)), max(map(label_room, columns)), any_signed(frames),

@@ -112,9 +112,8 @@ class _Work:
                 translator.explain(self.order.probe)  # refused now, not after an epoch
         if snapshot := self.folder.snapshot():
             self._restore(snapshot)
-        steps = self._trainer.steps
         self.folder.note_facts(
-            {**task_figures.facts_of(self.ready), "steps": steps, "code": self._code}
+            {**task_figures.facts_of(self.ready), "steps": self._trainer.steps, "code": self._code}
         )
         try:
             for progress in self._trainer.epochs(self._after_step):
@@ -169,8 +168,7 @@ class _Work:
                 self.folder.write_probe(place, maps_table(said.maps))
         self.folder.note_epoch(Epoch(
             epoch=progress.epoch, loss=progress.loss, seconds=progress.epoch_seconds,
-            tokens_per_second=progress.tokens_per_second,
-            bleu=score["bleu"] if score else None,
+            tokens_per_second=progress.tokens_per_second, bleu=score["bleu"] if score else None,
             score=score["metric"]["value"] if score and "metric" in score else None,
             probe=said.text if said else "", parts=parts_of(score) if score else {},
             evaluation_seconds=time.monotonic() - began,

@@ -130,8 +130,7 @@ def _result(
         here = checkpoints_of(session.view, session.catalogue).values()
         shown.caption(gettext(translations.EMPTY) if links.one_kind(here) else empty)
     else:
-        key = f"panel-{letter}-result"
-        results.results(session.jobs, request, draw, height, key, grows=True)
+        results.results(session.jobs, request, draw, height, f"panel-{letter}-result", grows=True)
 
 
 def _closer(view: translation.Translation) -> None:

@@ -29,8 +29,7 @@ def interventions(
     """The changes as a tap takes them, at the sites of these maps.
 
     Heads are patched by ``outputs`` of another sentence, see :class:`Patch`. ContractError: a
-    site, head, row or key that the model or the sentence does not have, or another sentence of
-    more or fewer rows.
+    site, head, row or key that model or sentence lacks, or another sentence of more or fewer rows.
     """
     known = {(found.site.kind, found.site.layer + 1): found for found in maps}
     made = []
