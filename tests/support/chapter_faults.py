@@ -178,7 +178,7 @@ FAULTS = {
     ),
     "003 Transformer: model": Fault(
         _LAYERS,
-        "third(seen, self.feed_forward)",
+        "third(second(said, look_across), self.feed_forward)",
         "third(said, self.feed_forward)",
     ),
     "003 Transformer: position-wise network, FFN(4, 4, 8)": Fault(
