@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.browser.conftest import ROOT, UNTOLD, WORK_SECONDS, Window
+from tests.browser.conftest import ROOT, UNTOLD, Window
 from tests.browser.dragging import THUMB
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
@@ -103,7 +103,7 @@ PLACE = """(first) => {
 def test_below_what_is_there_of_a_page_stands_that_more_is_loaded(opened):
     seen = opened("positions")
     # On a busy machine a page's script comes after the page.
-    seen.page.locator("body[data-drawn]").wait_for(timeout=WORK_SECONDS * 1000)
+    seen.until(seen.page.locator("body[data-drawn]").count, "the page's script")
     assert seen.page.evaluate(PLACE, False) == "none"
     assert seen.page.evaluate(PLACE, True) == ['"Loading Positional encoding …"', "18px"]
     seen.page.evaluate(STATE, "notRunning")
