@@ -201,7 +201,7 @@ def multi_head(
 ) -> tuple[Any, Tensor]:
     """The answer of ``multi_head_attention_forward`` as asked for, and all its masked scores.
 
-    Where it would not compute weights, it runs again without dropout, on so many of the batch.
+    Where it would not compute weights, it runs once more without dropout, on so many examples.
 
     Returns the answer, and scores ``(batch, heads, queries, keys)``.
     """

@@ -26,7 +26,8 @@ def cases(
 ) -> list[Case]:
     """The rules of any kind of record, for ``pytest.mark.parametrize``.
 
-    A rule with a waiver must not hold: one that does fails too. ContractError: waiver of no rule.
+    A rule with a waiver must not hold: one that does fails too. ContractError: a waiver of what
+    is no rule.
     """
     found = rules(kind, spec)
     if unknown := sorted(expected_failures.keys() - found.keys()):

@@ -189,10 +189,8 @@ def _named(key: str, formula: Formula, name: str) -> Formula | None:
     """The formula with a package of that name; None while a worker makes it, or refuses it."""
     if formula.entry is None:
         return None
-    jobs, request = (
-        _jobs(f"package {key}"),
-        catalogues.package_request(typed(formula.entry.name), name),
-    )
+    jobs = _jobs(f"package {key}")
+    request = catalogues.package_request(typed(formula.entry.name), name)
     jobs.want([request])
     jobs.wait(results.PATIENCE)
     end = jobs.final(request)
