@@ -10,6 +10,7 @@ drawn again: frames that lie between positions are near, these are exact.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ Columns = Mapping[str, tuple[str, ...]]  # that change, by table
 PARAMETERS = "parameters"  # the table of a chart's values: one row, a column each
 OF, AT, ROW, EXACT = "live_of", "live_at", "live_row", "exact_"
 PICTURES = ("light", "dark")  # columns of addresses of images, by the page's scheme
-_MOVING, _KNOWN = "live_moving", "live_known"
+_MOVING, _KNOWN, _FRAME, _MOVED = "live_moving", "live_known", "live_frame", "live_moved_"
 _DATUM = re.compile(r"datum\.(\w+)")
 _TOLD = re.compile(rf"data\('{PARAMETERS}'\)\[0\]\.(\w+)")
 _BEFORE = 0.25  # opacity of an exact picture whose slider has no pictures to show
@@ -39,58 +40,79 @@ def sent(tables: Mapping[str, pa.Table], columns: Columns) -> dict[str, pa.Table
 
 
 def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, Any]:
-    """The specification of layers, with frames instead of the columns while the slider moves."""
+    """The specification of layers, with frames instead of the columns while the slider moves.
+
+    An expression costs every row of a table at every position. So parameters look up what all
+    rows share, and change only where they find something else; and a layer reads only the columns
+    that it names, behind the filters that need none of them.
+    """
     number = f"indexof({OF}, isValid(live) ? live.of : '')"
     frames = f"live.tables[{json.dumps(chart)}]"
     told = f"({_MOVING} ? {frames}.{PARAMETERS}.\\1[0] : \\g<0>)"
     params = [{**one, "expr": _TOLD.sub(told, one["expr"])}
               if one["name"] in columns.get(PARAMETERS, ()) else one
               for one in made.get("params", ())]  # fmt: skip
-    own = [
-        {"name": "live", "bind": {"element": "body", "event": f"live {chart}"}},
-        {"name": _KNOWN, "expr": f"{number} >= 0 && isValid({frames})"},
-        {"name": _MOVING,
-         "expr": f"{_KNOWN} && abs(live.at - toNumber({AT}[{number}])) > 1e-9"},
-    ]  # fmt: skip
+    own = {
+        _KNOWN: f"{number} >= 0 && isValid({frames})",
+        _MOVING: f"{_KNOWN} && abs(live.at - toNumber({AT}[{number}])) > 1e-9",
+        _FRAME: f"{_KNOWN} ? live.frame : -1",
+    }
     layers: list[dict[str, Any]] = []
     for layer in made["layer"]:
         table = layer.get("data", made.get("data", {})).get("name")
-        if table in columns and table != PARAMETERS:
-            layers += _layer(layer, f"{frames}.{table}", columns[table])
-        else:
+        named = [one for one in columns.get(table, ()) if _names(layer, one)]
+        if not named or table == PARAMETERS:
             layers.append(layer)
-    return {**made, "params": [*params, *own], "layer": layers}
+            continue
+        own[_MOVED + table] = f"{_MOVING} ? {frames}.{table} : null"
+        if layer["mark"]["type"] == "image":
+            own |= {_pictures(table, one): f"{_KNOWN} ? {frames}.{table}.{one} : null"
+                    for one in PICTURES}  # fmt: skip
+            layers.append(_strip(layer, table))
+        layers.append(_layer(layer, table, named))
+    listening = {"name": "live", "bind": {"element": "body", "event": f"live {chart}"}}
+    follow = [{"name": name, "expr": expression} for name, expression in own.items()]
+    return {**made, "params": [*params, listening, *follow], "layer": layers}
 
 
-def _layer(layer: dict[str, Any], frames: str, columns: Sequence[str]) -> list[dict[str, Any]]:
+def _names(part: Mapping[str, Any], column: str) -> bool:
+    return re.search(rf"\b{column}\b", json.dumps(part)) is not None
+
+
+def _pictures(table: str, scheme: str) -> str:
+    return f"live_{scheme}_of_{table}"
+
+
+def _layer(layer: dict[str, Any], table: str, columns: Sequence[str]) -> dict[str, Any]:
+    moved = _MOVED + table
     reads = [
-        {"calculate": f"{_MOVING} ? {frames}.{one}[datum.{ROW}] : datum.{EXACT}{one}", "as": one}
+        {"calculate": f"{moved} ? {moved}.{one}[datum.{ROW}] : datum.{EXACT}{one}", "as": one}
         for one in columns if one not in PICTURES
     ]  # fmt: skip
-    own = {**layer, "transform": [*reads, *layer.get("transform", ())]}
-    if layer["mark"]["type"] != "image":
-        return [own]
-    hidden = f"{_MOVING} ? ({frames}.light ? 0 : {_BEFORE}) : 1"
-    own["mark"] = {**layer["mark"], "opacity": {"expr": hidden}}
-    return [_strip(layer, frames), own]
+    steps = layer.get("transform", ())
+    first = [*takewhile(lambda step: "filter" in step
+                        and not any(_names(step, one) for one in columns), steps)]  # fmt: skip
+    own = {**layer, "transform": [*first, *reads, *steps[len(first) :]]}
+    if layer["mark"]["type"] == "image":
+        hidden = f"{_MOVING} ? ({moved}.light ? 0 : {_BEFORE}) : 1"
+        own["mark"] = {**layer["mark"], "opacity": {"expr": hidden}}
+    return own
 
 
-def _strip(layer: dict[str, Any], frames: str) -> dict[str, Any]:
+def _strip(layer: dict[str, Any], table: str) -> dict[str, Any]:
     """The pictures of all frames, each as wide as nothing but the one that is seen.
 
     Vega loads a picture anew for every new row, and meanwhile draws nothing. So these rows stay,
     and they lie under the exact picture, which they stand for until it is loaded.
     """
-    text, table = json.dumps(layer), layer["data"]["name"]
+    text = json.dumps(layer)
     fields = re.findall(r'"field": "(\w+)"', text) + _DATUM.findall(text)
     read = [one for one in dict.fromkeys(fields) if one not in ("url", *PICTURES)]
     copied = [{"calculate": f"data('{table}')[0].{one}", "as": one} for one in read]
-    urls = [
-        {"calculate": f"{_KNOWN} && {frames}.{one} ? {frames}.{one}[datum.frame] || '' : ''",
-         "as": one}
-        for one in PICTURES
-    ]  # fmt: skip
-    wide = f"{_KNOWN} && live.frame == datum.frame ? {layer['mark']['width']['expr']} : 0"
+    held = {one: _pictures(table, one) for one in PICTURES}
+    urls = [{"calculate": f"{of} ? {of}[datum.frame] || '' : ''", "as": one}
+            for one, of in held.items()]  # fmt: skip
+    wide = f"{_FRAME} == datum.frame ? {layer['mark']['width']['expr']} : 0"
     return {
         **{part: held for part, held in layer.items() if part != "name"},  # no two may have it
         "data": {"sequence": {"start": 0, "stop": MOST, "as": "frame"}},

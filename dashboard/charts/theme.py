@@ -113,6 +113,7 @@ def finished(
     copy.config = _settings()
     if canvas or marks > MOST_ELEMENTS:
         copy.usermeta = {"embedOptions": {"renderer": "canvas"}}
+        copy.config["mark"]["aria"] = False  # no screen reader finds a mark on a canvas
     # Not by `add_params`, which copies and checks every layer once more.
     own = [alt.VariableParameter(name=n, expr=e) for n, e in (expressions or {}).items()]
     own += [alt.VariableParameter(name=n, value=v) for n, v in (params or {}).items()]

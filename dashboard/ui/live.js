@@ -44,12 +44,18 @@ function column(held, place) {
 const mapped = (object, make) =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, make(value)]));
 
+// The same, where a value is made once it is asked for: nobody may point at the weights.
+const lazily = (object, make) => Object.create(null, mapped(object, (value) => {
+  let made;
+  return { get: () => (made ??= make(value)), enumerable: true };
+}));
+
 // Has charts and words show a position; or only know its pictures, if `moved` is none.
 export function show(held, of, at, moved = at) {
   const found = between(held, at), { low, high, frame } = found;
   const place = { ...found, at, ends: [held.positions[low], held.positions[high]] };
   const tables = mapped(held.tables, (chart) =>
-    mapped(chart, (table) => mapped(table, (values) => column(values, place))));
+    mapped(chart, (table) => lazily(table, (values) => column(values, place))));
   const words = mapped(held.words, (texts) => told([texts[low], texts[high]], place, "≈ "));
   document.body.value = { of, at: moved, frame, tables, words };
   for (const chart of Object.keys(held.tables))

@@ -38,9 +38,11 @@ def points(seen, panel):
 
 
 def weights(seen, panel):
-    """A panel's map as painted, ``(queries, keys)``."""
-    rows = seen.rows("q", "prediction", "weights", key=f"panel-{panel}")[0]
-    texts = [row["weights"] for row in sorted(rows, key=lambda row: row["q"])]
+    """A panel's map as its chart holds it for the pointer, ``(queries, keys)``."""
+    names = "weights", "exact_weights"  # the second where the chart follows a slider
+    held = {name: seen.rows("q", name, key=f"panel-{panel}") for name in names}
+    name, (rows, *_) = next((name, found) for name, found in held.items() if found)
+    texts = [row[name] for row in sorted(rows, key=lambda row: row["q"])]
     return np.array([text.split(" ") for text in texts], dtype=float)
 
 

@@ -39,6 +39,7 @@ def test_a_map_of_one_head_needs_no_unpacking():
 def test_the_column_under_a_query_holds_its_weights(painted, q, width):
     curve, points, weights = kernel_tables()
     chart = regression_chart(curve, points, weights)
+    assert chart.config["mark"].pop("aria") is False, "a canvas needs no words of its marks"
     order = np.argsort(curve["x0"].to_numpy())
     scene = painted(chart, width=width, hovered={"q": q})
     assert scene.width == pytest.approx(width, abs=1)

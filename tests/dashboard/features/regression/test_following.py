@@ -176,15 +176,31 @@ def test_frames_are_of_all_settings_but_the_sliders_own():
     assert slider.at == 0.3
 
 
+def test_a_layer_reads_of_a_frame_what_it_names_and_only_of_the_rows_that_it_keeps():
+    _, found = page("gaussian")
+    prepared = prepare_panel(found["a"], "a", OWN_SCALE).following("panel a", {"abc": 0.5})
+    read = {}
+    for layer in template(draw_regression, prepared)["layer"]:
+        steps = [one.get("as") or "kept" for one in layer.get("transform", ())]
+        drawn = layer.get("encoding", {}).get("y", {}).get("field")
+        read.setdefault(layer.get("name", drawn), []).extend(steps)
+    assert read["truth"] == []
+    assert read["queries"] == ["prediction"]  # its tooltip
+    assert read["cells"][:3] == ["kept", "weights", "said"]
+    assert read["weighed"][:4] == ["kept", "weights", "vmax", "said"]
+    assert read["prediction"] == ["prediction", "kept", "prediction"]  # the line, the point
+
+
 def test_a_specification_that_follows_reads_frames_only_while_its_slider_is_elsewhere():
     _, found = page("gaussian")
     prepared = prepare_panel(found["a"], "a", OWN_SCALE)
     spec = template(draw_regression, prepared.following("panel a", {"abc": 0.5}))
     params = {one["name"]: one for one in spec["params"]}
     assert params["live"]["bind"] == {"element": "body", "event": "live panel a"}
-    text = json.dumps(spec)
-    assert "live_moving ? live.tables" in text
-    assert f"datum.{EXACT}prediction" in text
+    moved = params["live_moved_queries"]["expr"]
+    assert moved == 'live_moving ? live.tables["panel a"].queries : null'
+    moved = f"live_moved_queries.prediction[datum.live_row] : datum.{EXACT}prediction"
+    assert moved in json.dumps(spec)
     assert "live" not in json.dumps(template(draw_regression, prepared))
     sent = prepared.following("panel a", {"abc": 0.5}).sent
     assert sent["parameters"].to_pylist() == [{"live_of": "abc", "live_at": "0.5"}]
