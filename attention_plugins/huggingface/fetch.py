@@ -12,6 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from attention_plugins.checkpoints import CheckpointError
+from attention_plugins.errors import in_a_line
 from attention_plugins.home import home
 from attention_plugins.huggingface import folder as folders
 from attention_plugins.huggingface.families import kind_of
@@ -130,7 +131,7 @@ def _explained(repository: str, where: str, revision: str) -> Iterator[None]:
             f"there is no folder {repository} here, and no {where}, or it is private"
         ) from error
     except errors.HfHubHTTPError as error:
-        raise CheckpointError(f"{where} cannot be read: {str(error).splitlines()[0]}") from error
+        raise CheckpointError(f"{where} cannot be read: {in_a_line(error)}") from error
     except Exception as error:  # of the client's own client, which changes with its version
         raise CheckpointError(
             f"there is no folder {repository} here, and it cannot be fetched from the Hub: "

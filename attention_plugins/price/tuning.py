@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from attention_plugins.contract import ContractError
+from attention_plugins.errors import in_a_line
 from attention_plugins.huggingface.folder import positions_of
 from attention_plugins.huggingface.translator import Pieces
 from attention_plugins.price.records import Budget, Outcome, Shown, Swap
@@ -195,8 +196,7 @@ def trial(
             if show and after[-1] == min(filter(math.isfinite, after), default=math.nan):
                 found["shown_after"] = show(made)
     except _OF_A_SCORING as error:
-        told = (str(error).strip() or type(error).__name__).splitlines()[0]
-        after, found = [], {"problem": told[:300]}
+        after, found = [], {"problem": in_a_line(error)[:300]}
     seconds = round(time.perf_counter() - began, 2)
     return Outcome(swap=swap, seed=seed, after=tuple(after), seconds=seconds, **found)
 

@@ -14,6 +14,7 @@ import torch
 
 from attention_plugins.contract import ContractError
 from attention_plugins.devices import clock_of
+from attention_plugins.errors import in_a_line
 from attention_plugins.race.field.model import SHAPES
 from attention_plugins.race.field.tasks import TASKS as FIELD
 from attention_plugins.race.field.training import learn
@@ -315,8 +316,7 @@ def perform(
     except Exception as error:  # A plugin may raise anything; it costs its own trial.
         if stopped:
             raise
-        told = (str(error).strip() or type(error).__name__).splitlines()[0]
-        found = Outcome(trial=trial, problem=told[:300])
+        found = Outcome(trial=trial, problem=in_a_line(error)[:300])
     return replace(found, seconds=round(found.seconds + clock() - began, 3))
 
 

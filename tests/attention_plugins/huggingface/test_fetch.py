@@ -119,22 +119,23 @@ def test_what_cannot_be_adopted_leaves_nothing(hub, tmp_path, given, message):
 
 
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("error", "said", "message"),
     [
-        ("RevisionNotFoundError", "has no revision 'v9'"),
-        ("GatedRepoError", "asks for consent on its page first"),
-        ("RepositoryNotFoundError", "there is no folder someone/tiny here, and no"),
-        ("HfHubHTTPError", "cannot be read: 503$"),
-        (None, "names no commit for revision 'v9'"),
+        ("RevisionNotFoundError", "404", "has no revision 'v9'"),
+        ("GatedRepoError", "401", "asks for consent on its page first"),
+        ("RepositoryNotFoundError", "404", "there is no folder someone/tiny here, and no"),
+        ("HfHubHTTPError", "503\nmore", "cannot be read: 503$"),
+        ("HfHubHTTPError", "\n", "cannot be read: Raised$"),
+        (None, "", "names no commit for revision 'v9'"),
     ],
 )
-def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch, error, message):
+def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch, error, said, message):
     from huggingface_hub import errors
 
     def refuse(*_, **__):
         if error is None:
             return SimpleNamespace(id="", sha="v9", siblings=[])
-        kind = type("Raised", (getattr(errors, error),), {"__str__": lambda self: "503\nmore"})
+        kind = type("Raised", (getattr(errors, error),), {"__str__": lambda self: said})
         raise kind.__new__(kind)
 
     monkeypatch.setattr(hub, "model_info", refuse)
