@@ -132,12 +132,8 @@ def with_and_without(
     theirs = (type(scoring).normalise, type(scoring).pool)
     plain = scoring.normaliser is None and theirs == (Scoring.normalise, Scoring.pool)
     both = _by_softmax if plain else _by_weights
-    found = [
-        both(
-            scoring, scored(scoring, scoring.project_queries(keys[part]), projected), values, part
-        )
-        for part in rows.split(block)
-    ]
+    found = [both(scoring, scored(scoring, scoring.project_queries(keys[part]), projected),
+                  values, part) for part in rows.split(block)]  # fmt: skip
     among, alone = zip(*found, strict=True)
     return torch.cat(among), torch.cat(alone)
 

@@ -117,9 +117,8 @@ class Checkpoint:
             self.card["scoring"], self.card["scoring_parameters"],
             self.card.get("normaliser", ""), self.card.get("normaliser_parameters", {}),
         )  # fmt: skip
-        return registry.model(self.card["model"]).create(
-            factory, sizes, self.card["model_parameters"]
-        )
+        spec = registry.model(self.card["model"])
+        return spec.create(factory, sizes, self.card["model_parameters"])
 
 
 class _NoDraws(TorchFunctionMode):

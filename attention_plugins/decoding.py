@@ -199,11 +199,9 @@ class _Finished(NamedTuple):
     def write(self, results: list[list[Decoded]], sentences: Tensor) -> None:
         found = zip(self.totals.tolist(), self.ids.tolist(), strict=True)
         for sentence, (totals, ids) in zip(sentences.tolist(), found, strict=True):
-            results[sentence] = [
-                Decoded(_without_padding(row), total)
-                for total, row in zip(totals, ids, strict=True)
-                if total > -math.inf
-            ]
+            pairs = zip(totals, ids, strict=True)
+            results[sentence] = [Decoded(_without_padding(row), total)
+                                 for total, row in pairs if total > -math.inf]  # fmt: skip
 
 
 def _without_padding(ids: list[int]) -> list[int]:

@@ -31,12 +31,8 @@ def carried(
     if tuple(map(list, before)) == tuple(map(list, after)):
         return list(links)
     sides = [_pieces(*side) for side in zip(before, after, pair, strict=True)]
-    found = {
-        (i, j)
-        for source, target in links
-        for i in sides[0].get(source, ())
-        for j in sides[1].get(target, ())
-    }
+    found = {(i, j) for source, target in links
+             for i in sides[0].get(source, ()) for j in sides[1].get(target, ())}  # fmt: skip
     return sorted(found)
 
 

@@ -161,10 +161,8 @@ def _scores(
     return {"sentences": len(translations), "bleu": bleu, **value}
 
 
-def _value(
-    metric: MetricSpec, translations: Sequence[str], wanted: Sequence[Sequence[str]]
-) -> float:
-    value = metric.score(translations, wanted)
+def _value(metric: MetricSpec, written: Sequence[str], wanted: Sequence[Sequence[str]]) -> float:
+    value = metric.score(written, wanted)
     if not isinstance(value, int | float) or not math.isfinite(value):
         raise ContractError(f"metric {metric.name!r} gave {value!r}; need a finite number")
     return round(float(value), 2)

@@ -135,11 +135,10 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     metric = registry.metric(data.metric if data else BLEU)
     continued = data is not None and data.continues
     kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed, continued=continued)
-    encoded = encode(
-        kept, experiment.recipe, registry, counted=counted_by(data), continued=continued
-    )
+    recipe, counted = experiment.recipe, counted_by(data)
+    encoded = encode(kept, recipe, registry, counted=counted, continued=continued)
     sizes = model_sizes(encoded.source_vocabulary, encoded.target_vocabulary)
-    torch.manual_seed(experiment.recipe.seed)
+    torch.manual_seed(recipe.seed)
     factory = registry.scoring_factory(
         experiment.scoring, experiment.scoring_parameters,
         normaliser, experiment.normaliser_parameters,
@@ -154,26 +153,26 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "plugins": provenance(
             registry,
             {"model": experiment.model, "scoring": scoring_spec.name,
-             "normaliser": normaliser, "tokeniser": experiment.recipe.tokeniser,
+             "normaliser": normaliser, "tokeniser": recipe.tokeniser,
              "layer": layer_of(registry, experiment)},
         ),
-        "tokeniser": experiment.recipe.tokeniser,
+        "tokeniser": recipe.tokeniser,
         "learned": dict(zip(("source", "target"), encoded.learned, strict=True)),
-        "max_tokens": experiment.recipe.max_tokens,
+        "max_tokens": recipe.max_tokens,
         "corpus": {
             "name": experiment.corpus, "sha256": parallel.fingerprint(pairs), "pairs": len(pairs),
             "trained_on": len(kept), "held_out_sources": experiment.held_out,
             "split_seed": experiment.split_seed, **_described(data, held_out or kept, encoded),
         },
         "training": {
-            **asdict(experiment.recipe), "threads": torch.get_num_threads(),
+            **asdict(recipe), "threads": torch.get_num_threads(),
             "torch": torch.__version__, "python": platform.python_version(),
             "parameters": sum(p.numel() for p in model.parameters()),
         },
         "scores": {}, "source_vocabulary": list(encoded.source_vocabulary.tokens),
         "target_vocabulary": list(encoded.target_vocabulary.tokens),
     }  # fmt: skip
-    return Prepared(experiment.recipe, model, encoded, kept, held_out, card, metric)
+    return Prepared(recipe, model, encoded, kept, held_out, card, metric)
 
 
 def counted_by(data: DatasetSpec | None) -> str:

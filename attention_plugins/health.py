@@ -36,11 +36,8 @@ class Loss(NamedTuple):
 
 def heads_of(sites: Mapping[Site, Tensor]) -> list[Head]:
     """Every head of recorded sites ``([heads,] queries, keys)``, each after a batch dimension."""
-    return [
-        Head(site, head)
-        for site, weights in sites.items()
-        for head in range(weights.shape[1] if weights.dim() == 4 else 1)
-    ]
+    return [Head(site, head) for site, weights in sites.items()
+            for head in range(weights.shape[1] if weights.dim() == 4 else 1)]  # fmt: skip
 
 
 def leave_one_out(

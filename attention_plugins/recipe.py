@@ -48,11 +48,8 @@ class Recipe:
 
 _SHAPES = beside(__file__, "recipe.toml")
 _SHAPES["schedule"]["choices"] = tuple(_SHAPES["schedule"]["choices"])
-_BOUNDED = tuple(
-    Parameter(name=name, default=getattr(Recipe, name), **shape)
-    for name, shape in _SHAPES.items()
-    if name != "tokeniser"
-)
+_BOUNDED = tuple(Parameter(name=name, default=getattr(Recipe, name), **shape)
+                 for name, shape in _SHAPES.items() if name != "tokeniser")  # fmt: skip
 
 
 def parameters(tokenisers: Iterable[str]) -> tuple[Parameter, ...]:

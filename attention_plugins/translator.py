@@ -90,9 +90,7 @@ class Translator:
 
         ContractError: an empty or over-long sentence (named by its number), a bad width.
         """
-        read = [
-            self._read(s, gettext_noop(f"sentence {n}")) for n, s in enumerate(sentences, start=1)
-        ]
+        read = [self._read(s, gettext_noop(f"sentence {n}")) for n, s in enumerate(sentences, 1)]
         order = sorted(range(len(read)), key=lambda i: len(read[i].ids))
         texts = [""] * len(read)
         for start in range(0, len(order), batch_size):
@@ -257,8 +255,7 @@ class Translator:
                 sizes = {"source": (n, source.shape[1]), "target": (m, target.shape[1])}
                 sizes[record.TEXT] = (n + m - 1, source.shape[1] + target.shape[1] - 1)
                 yield {
-                    site: self._trimmed(site, weights[row], sizes)
-                    for site, weights in sites.items()
+                    site: self._trim(site, weights[row], sizes) for site, weights in sites.items()
                 }
 
     def source_keys(self, site: Site, queries: int, keys: int) -> range | None:
@@ -370,9 +367,7 @@ class Translator:
         """The tokens of the part ``"text"``, see :class:`~attention_plugins.record.Axes`."""
         return (self.begin, *source[:-1], *target[:-1])
 
-    def _trimmed(
-        self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
-    ) -> Tensor:
+    def _trim(self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]) -> Tensor:
         axes = record.axes_of(self.model, site)
         rows, columns = record.kept(axes.queries, sizes), record.kept(axes.keys, sizes)
         return _heads_first(weights)[:, rows][..., columns].float().cpu()

@@ -75,10 +75,8 @@ class Entry:
 def own() -> tuple[Entry, ...]:
     """The pages of the workbench; the first is where the bare address leads."""
     return tuple(
-        replace(
-            entry, name=name, path=entry.path or name, module=f"{_BUILT_IN}.{name}", built_in=True
-        )
-        for name, entry in importlib.import_module(_BUILT_IN).ENTRIES.items()
+        replace(one, name=name, path=one.path or name, module=f"{_BUILT_IN}.{name}", built_in=True)
+        for name, one in importlib.import_module(_BUILT_IN).ENTRIES.items()
     )
 
 

@@ -99,9 +99,8 @@ def welcome() -> str:
     named = {"URL": "localhost" if everywhere() else address}
     if everywhere():
         named["Network URL"] = net_util.get_internal_ip()
-    lines = [
-        f"  {name}: {scheme}://{host}:{port}/{path}\n" for name, host in named.items() if host
-    ]
+    end = f":{port}/{path}\n"
+    lines = [f"  {name}: {scheme}://{host}{end}" for name, host in named.items() if host]
     return "\n  Open in the browser, and press Ctrl+C here to stop:\n\n" + "".join(lines) + "\n"
 
 

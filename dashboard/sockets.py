@@ -240,9 +240,7 @@ class _Bounded(asyncio.Protocol):
         if self.client is None or self.client[0] in self.bounds.proxies:
             return 0
         own = network(self.client[0])
-        return sum(
-            bool(each.client) and network(each.client[0]) == own for each in self.connections
-        )
+        return sum(bool(one.client) and network(one.client[0]) == own for one in self.connections)
 
     def _answers(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete

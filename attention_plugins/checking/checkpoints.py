@@ -57,11 +57,9 @@ def check_its_weights_are_those_that_were_kept(spec: CheckpointSpec) -> None:
 def check_it_has_the_size_it_says(spec: CheckpointSpec) -> None:
     """As many numbers as its card states, and not more than its vocabularies need."""
     stated = _read(spec).card["training"].get("parameters")
-    count = sum(p.numel() for p in _translator(spec).model.parameters())
-    if stated != count:
-        raise Broken(
-            f"the card states {stated} parameters, the model has {count:,}; correct the card"
-        )
+    n = sum(weight.numel() for weight in _translator(spec).model.parameters())
+    if stated != n:
+        raise Broken(f"the card states {stated} parameters, the model has {n:,}; correct the card")
 
 
 @rule("checkpoints")
@@ -69,11 +67,9 @@ def check_it_translates(spec: CheckpointSpec) -> None:
     """Three words that it knows give words, finite numbers and maps."""
     translator = _translator(spec)
     words = translator.source_vocabulary.tokens[len(RESERVED) :]
-    sentence = " ".join([word for word in words if word.isalpha()][:3])
-    with attempt(
-        f"translating {sentence!r}", "look at its model's start and step, and at max_tokens"
-    ):
-        found = translator.explain(sentence)
+    text = " ".join([word for word in words if word.isalpha()][:3])
+    with attempt(f"translating {text!r}", "look at its model's start and step, and at max_tokens"):
+        found = translator.explain(text)
     if not found.tokens or not found.maps:
         raise Broken("it translates without a word or without a map; look at its model's step")
     if not all(map(math.isfinite, found.log_probabilities)):

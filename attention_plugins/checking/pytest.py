@@ -34,9 +34,7 @@ def cases(
         raise ContractError(
             f"no rule {unknown[0]!r} for {spec.name!r}; the rules are {', '.join(found)}"
         )
-    return [
-        _case(name, check, spec, expected_failures.get(name, "")) for name, check in found.items()
-    ]
+    return [_case(name, one, spec, expected_failures.get(name, "")) for name, one in found.items()]
 
 
 def _case(rule: str, check: Rule, spec: Spec, waived: str) -> Case:

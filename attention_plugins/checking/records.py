@@ -67,11 +67,9 @@ def state(module: nn.Module) -> dict[str, Tensor]:
 def state_changed(module: nn.Module, before: Mapping[str, Tensor]) -> list[str]:
     """Names of weights and buffers that are new, gone or of other values."""
     now = state(module)
-    return [
-        name
-        for name in {**before, **now}
-        if name not in now or name not in before or not now[name].equal(before[name])
-    ]
+    both = now.keys() & before.keys()
+    return [name for name in {**before, **now}
+            if name not in both or not now[name].equal(before[name])]  # fmt: skip
 
 
 # Of those that come with the workbench, different ones.

@@ -97,9 +97,8 @@ def check_wrong_text_scores_worse(spec: MetricSpec) -> None:
     ordered = scores if spec.higher_is_better else scores[::-1]
     if not ordered[0] < ordered[1] < ordered[2]:
         found = ", ".join(f"{score:g}" for score in scores)
-        raise Broken(
-            _SAID["other_direction"], found=found, higher_is_better=not spec.higher_is_better
-        )
+        other = not spec.higher_is_better
+        raise Broken(_SAID["other_direction"], found=found, higher_is_better=other)
 
 
 @rule("metrics")

@@ -54,9 +54,7 @@ class Function(NamedTuple):
     reduces: bool = False
 
 
-FUNCTIONS = {
-    name: Function(**{"core": name, **facts}) for name, facts in _TABLES["functions"].items()
-}
+FUNCTIONS = {name: Function(**{"core": name, **row}) for name, row in _TABLES["functions"].items()}
 ALIASES = {"ln": "log", "amax": "max", "amin": "min", "maximum": "max", "minimum": "min",
            "cosine_similarity": "cosine", "arctan": "atan"}  # fmt: skip
 

@@ -242,9 +242,8 @@ class _Parser:
         if self._is("("):
             self._check_function(token)
             given, end = self._arguments()
-            return _applied(
-                token, node.start, end, Arguments((node, *given.given), given.named, True)
-            )
+            every = Arguments((node, *given.given), given.named, True)
+            return _applied(token, node.start, end, every)
         if token.text in ("T", "mT"):
             return Call(node.start, token.end, "T", (node,))
         if token.text in FUNCTIONS or token.text in ALIASES:

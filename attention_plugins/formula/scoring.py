@@ -152,9 +152,8 @@ class FormulaScoring(Scoring):
         """
         wide = torch.promote_types(queries.dtype, torch.float32)
         parameters = {name: value.to(wide) for name, value in self.learned.items()}
-        given = Given(
-            queries.to(wide), keys.to(wide), parameters, needs.get("positions"), self.heads
-        )
+        q, k = queries.to(wide), keys.to(wide)
+        given = Given(q, k, parameters, needs.get("positions"), self.heads)
         block = self._block(queries, keys)
         plan, count = self.formula.plan, queries.shape[-2]
         if block >= count:

@@ -26,10 +26,8 @@ def _family(kind: Kind, name: str, scoring: str = "scaled_dot", addition: str = 
 
 
 FAMILIES: Mapping[str, Family] = {
-    name: _family(kind, **facts)
-    for kind in get_args(Kind)
-    for name, facts in _TABLES[kind].items()
-}
+    name: _family(kind, **row) for kind in get_args(Kind) for name, row in _TABLES[kind].items()
+}  # fmt: skip
 # Said before their weights are fetched; a trial says it of all others of their sort.
 _BY_THEMSELVES = frozenset(
     {"bloom", "deberta", "deberta-v2", "falcon", "gpt_neo", "gptj", "mpt", "xlnet"}

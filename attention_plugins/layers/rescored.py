@@ -116,9 +116,7 @@ class Differential(Extended):
         half = size // 2
         if size % 2:
             raise ContractError(f"Differential needs heads of an even size, got {size}")
-        super().__init__(
-            lambda site: make_scoring(site._replace(query=half, key=half)), sizes, values
-        )
+        super().__init__(lambda at: make_scoring(at._replace(query=half, key=half)), sizes, values)
         self.vectors = nn.Parameter(torch.randn(4, half) / 10)  # as in the authors' code
         self.norm = nn.RMSNorm(size, eps=1e-5)
 

@@ -48,11 +48,9 @@ class Encoder(nn.Module):
             known.embed, hidden // (1 + both_ways), batch_first=True, bidirectional=both_ways
         )
         inner = self.rate if layers > 2 else 0.0  # torch warns where there is nothing between
-        self.rest = (
-            nn.GRU(hidden, hidden, layers - 1, batch_first=True, dropout=inner)
-            if layers > 1
-            else None
-        )
+        self.rest = None
+        if layers > 1:
+            self.rest = nn.GRU(hidden, hidden, layers - 1, batch_first=True, dropout=inner)
 
     def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """States ``(B, n, hidden)``, 0 on padding, and last states ``(B, layers, hidden)``."""

@@ -8,7 +8,6 @@ no longest sentence; weights are not normalised.
 """
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -17,17 +16,10 @@ from torch.nn.functional import glu, pad
 
 from attention_plugins.attention import as_mask
 from attention_plugins.beside import row
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    Scalar,
-    ScoringFactory,
-    Sizes,
-    as_record,
-)
+from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, Sizes, as_record
 from attention_plugins.models.losses import WordByWord
 from attention_plugins.models.parts import Stack, placed
-from attention_plugins.models.protocols import State
+from attention_plugins.models.protocols import State, Values
 from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
 
@@ -96,9 +88,7 @@ class DecoderLayer(nn.Module):
 class ConvSeq2Seq(WordByWord):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
-    def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         known = as_record(Hyperparameters, values)
         embed, size, self.rate = known.embed, known.hidden, known.dropout

@@ -5,18 +5,16 @@ model source words see each other; target words see the source and the target wo
 continues a prefix.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from attention_plugins.attention import as_mask, needs_memory
 from attention_plugins.beside import row
-from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
+from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, as_record
 from attention_plugins.models.losses import WordByWord, shifted
 from attention_plugins.models.parts import Stack, grown, placed
-from attention_plugins.models.protocols import State
+from attention_plugins.models.protocols import State, Values
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.models.transformer_layers import (
     EncoderLayer,
@@ -42,9 +40,7 @@ class Decoder(WordByWord):
     apart, and a short text costs hardly more than its last word.
     """
 
-    def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         known = as_record(Hyperparameters, values)
         self.rate = known.dropout
@@ -128,9 +124,7 @@ class PrefixLM(WordByWord):
     makes a difference in batches of unequal lengths only.
     """
 
-    def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         known = as_record(Hyperparameters, values)
         self.rate = known.dropout

@@ -8,8 +8,6 @@ query asks the inducing points: ``f(x) = sum_j w(x, z_j) h_j``. With ``M`` of th
 ``M (n + m)`` scores in place of ``n m``.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -18,7 +16,8 @@ from attention_plugins import sums
 from attention_plugins.attention import Inputs, Scoring
 from attention_plugins.beside import row
 from attention_plugins.blocks import runs_fused, with_and_without
-from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, Sizes
+from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, Sizes
+from attention_plugins.models.protocols import Values
 from attention_plugins.record import Axes
 from attention_plugins.tap import Site, Tap
 
@@ -28,7 +27,7 @@ _USUAL_NUMBERS = 20  # of a formula that takes as long as an additive scoring
 
 
 def _scoring(
-    factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar], value: int = 1
+    factory: ScoringFactory, sizes: ModelSizes, values: Values, value: int = 1
 ) -> Scoring:
     hidden = int(values["hidden"])
     return factory(Sizes(sizes.source, sizes.source, hidden, value=value, kind="pooling"))
@@ -37,9 +36,7 @@ def _scoring(
 class NadarayaWatson(nn.Module):
     """``f(x) = sum_i softmax_i(a(x, x_i)) y_i`` with one scoring ``a`` over all points."""
 
-    def __init__(
-        self, factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, factory: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         self.scoring = _scoring(factory, sizes, values)
 
@@ -102,9 +99,7 @@ def nearest(queries: Tensor, keys: Tensor, count: int, mask: Tensor | None) -> T
 class NearestNeighbours(nn.Module):
     """``f(x) = sum_i softmax_i(a(x, x_i)) y_i`` over the ``k`` training points nearest to x."""
 
-    def __init__(
-        self, factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, factory: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         self.scoring, self.count = _scoring(factory, sizes, values), int(values["neighbours"])
 
@@ -152,9 +147,7 @@ class InducingPoints(nn.Module):
     from the training points, leaving one out would move them.
     """
 
-    def __init__(
-        self, factory: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, factory: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         count = int(values["inducing"])
         self.places = nn.Parameter(evenly(count, sizes.source))

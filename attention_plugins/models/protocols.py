@@ -6,8 +6,10 @@ from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.contract import Scalar
 from attention_plugins.tap import Tap
 
+Values = Mapping[str, Scalar]  # of a model's parameters, by name
 State = dict[str, Tensor]
 
 

@@ -1,11 +1,10 @@
 """One layer in which a sequence attends to itself, with padding."""
 
-from collections.abc import Mapping
-
 from torch import Tensor, nn
 
 from attention_plugins.beside import row
-from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, Sizes
+from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, Sizes
+from attention_plugins.models.protocols import Values
 from attention_plugins.tap import Site, Tap
 
 _SITE = Site("encoder", 0)
@@ -17,9 +16,7 @@ class SelfAttention(nn.Module):
     With the scoring ``dot`` the scores are not divided by anything.
     """
 
-    def __init__(
-        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Values) -> None:
         super().__init__()
         size, hidden = sizes.source, sizes.target  # d and h
         self.queries = nn.Linear(size, hidden, bias=False)

@@ -70,9 +70,7 @@ class Entmax(nn.Module):
         return _entmax(scores, self.alpha)
 
 
-ENTMAX = NormaliserSpec(
-    build=lambda values: Entmax(float(values["alpha"])), **row(__file__, "entmax")
-)
+ENTMAX = NormaliserSpec(build=lambda own: Entmax(float(own["alpha"])), **row(__file__, "entmax"))
 
 
 def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:

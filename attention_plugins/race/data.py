@@ -78,7 +78,7 @@ def pairs_of(task: str, examples: int, seed: int) -> Pairs:
     split = split_of(task, examples, seed)
     return Pairs(
         **vars(split),
-        by_length=_of_lengths(spec, split, seed),
+        by_length=_lengths(spec, split, seed),
         neighbours=neighbours_of(split.reported, split.learned, registry, counted_by(spec)),
     )
 
@@ -125,9 +125,7 @@ def _drawn(spec: DatasetSpec, values: Mapping[str, Scalar], seed: int) -> Sequen
     return loaded
 
 
-def _of_lengths(
-    spec: DatasetSpec, split: Split, seed: int
-) -> Mapping[int, Sequence[SentencePair]]:
+def _lengths(spec: DatasetSpec, split: Split, seed: int) -> Mapping[int, Sequence[SentencePair]]:
     """New sequences of each length that the task can draw; of a corpus reported sentences."""
     found: dict[int, list[SentencePair]] = defaultdict(list)
     if not draws_lengths(spec):
@@ -203,12 +201,8 @@ def limits(
     found = [Floor(name, mean_with_interval(values)) for name, values in computed.items()]
     if copied is not None:
         found.append(Floor(NEAREST, copied))
-    found += [
-        Floor(UNIFORM, row.quality)
-        for row in ran
-        for who in (row.contestant, *row.equals)
-        if (who.scoring, who.normaliser) == (_SCORING, "")
-    ]
+    found += [Floor(UNIFORM, row.quality) for row in ran for who in (row.contestant, *row.equals)
+              if (who.scoring, who.normaliser) == (_SCORING, "")]  # fmt: skip
     sign = -1 if higher_is_better else 1
     best = min(ran, key=lambda row: sign * row.quality.mean).quality.mean
     floors = tuple(sorted(found, key=lambda one: sign * one.value.mean))

@@ -225,14 +225,10 @@ def notes(rows: Sequence[Standing]) -> list[str]:
     """Which contestants are equal, which rates lie at an edge, and which trainings failed."""
     found = [f"{r.name}: equal outcomes in every seed, counted once." for r in rows if r.equals]
     if any(row.edge for row in rows):
-        found.append(
-            "↑ the highest learning rate tried, ↓ the lowest: a better one may lie beyond."
-        )
-    return found + [
-        f"{row.contestant.name} in {row.contestant.model}: {row.problem}"
-        for row in rows
-        if row.problem
-    ]
+        said = "↑ the highest learning rate tried, ↓ the lowest: a better one may lie beyond."
+        found.append(said)
+    return found + [f"{row.contestant.name} in {row.contestant.model}: {row.problem}"
+                    for row in rows if row.problem]  # fmt: skip
 
 
 def as_latex(rows: Sequence[Standing], heading: Heading) -> str:

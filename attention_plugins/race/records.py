@@ -124,11 +124,8 @@ class Outcome:
             curve=[(size, value) for size, value in self.curve if math.isfinite(value)],
             losses=[*filter(math.isfinite, self.losses)],
         )
-        return {
-            name: value
-            for name, value in asdict(finite).items()
-            if (math.isfinite(value) if isinstance(value, float) else value)
-        }
+        return {name: value for name, value in asdict(finite).items()
+                if (math.isfinite(value) if isinstance(value, float) else value)}  # fmt: skip
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Outcome":

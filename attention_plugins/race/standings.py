@@ -215,10 +215,7 @@ def baseline(outcomes: Iterable[Outcome], task: str) -> Estimate | None:
 
     None where a task has no such baseline.
     """
-    by_seed = {
-        seed: outcome.parts[COPIED]
-        for entry in entries_of(outcomes, task).values()
-        for seed, outcome in entry.by_seed.items()
-        if COPIED in outcome.parts
-    }
+    entries = entries_of(outcomes, task).values()
+    by_seed = {seed: outcome.parts[COPIED] for entry in entries
+               for seed, outcome in entry.by_seed.items() if COPIED in outcome.parts}  # fmt: skip
     return mean_with_interval([by_seed[seed] for seed in sorted(by_seed)]) if by_seed else None

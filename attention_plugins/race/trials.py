@@ -237,12 +237,8 @@ def rates_of(plan: Plan, task: str, tuning: Sequence[Outcome]) -> list[float]:
 
 def entries(plan: Plan) -> list[tuple[str, Contestant]]:
     """Every task with every contestant whose model is for it."""
-    return [
-        (task, who)
-        for task in plan.tasks
-        for who in plan.contestants
-        if kind_of_model(who.model) == kind_of(task)
-    ]
+    return [(task, who) for task in plan.tasks for who in plan.contestants
+            if kind_of_model(who.model) == kind_of(task)]  # fmt: skip
 
 
 def count(plan: Plan, outcomes: Iterable[Outcome] = ()) -> int:

@@ -22,10 +22,8 @@ class Combination(Scoring):
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
         specs = [get_scoring(str(values[side])) for side in ("first", "second")]
-        if own := [spec.name for spec in specs if spec.own_normaliser]:
-            raise ContractError(
-                f"scoring {own[0]!r} makes its weights in its own way; take others"
-            )
+        if own := next((spec.name for spec in specs if spec.own_normaliser), ""):
+            raise ContractError(f"scoring {own!r} makes its weights in its own way; take others")
         self.first, self.second = (spec.create(sizes) for spec in specs)
         self.needs = tuple(dict.fromkeys((*self.first.needs, *self.second.needs)))
         if "scores" in self.needs:

@@ -102,12 +102,10 @@ def pool_with_and_without(
     if keys.shape[1] == 1:
         among = pool_without_weights(scoring, queries, keys, values).values
         return among, pool_without_weights(scoring, queries, keys, values, own=rows).values
-    alone, _, reached, totals = means_in_blocks(
-        scoring, queries, keys, values, rows, entropy=False
-    )
+    alone, _, found, totals = means_in_blocks(scoring, queries, keys, values, rows, entropy=False)
     # A key joins its means by its share of the weights: nothing cancels, however large that is.
     own = scoring.profile(torch.zeros(1, dtype=keys.dtype))
-    share = torch.where(reached, torch.sigmoid(own - totals), 1.0)[:, None]
+    share = torch.where(found, torch.sigmoid(own - totals), 1.0)[:, None]
     return alone + share * (values[rows] - alone), alone
 
 

@@ -116,9 +116,8 @@ def swapped_attention(
     needs positions.
     """
     if has_torch_function((queries,)):
-        return handle_torch_function(
-            swapped_attention, (queries,), queries, asked, weighed=weighed
-        )
+        given = (queries,)
+        return handle_torch_function(swapped_attention, given, queries, asked, weighed=weighed)
     if "positions" not in asked.scoring.needs:
         return _attend(asked, weighed, 0, None)
     if asked.places is None:

@@ -274,11 +274,8 @@ def _write(
     if whole:
         save_model(model, str(path), metadata)
         return
-    weights = {
-        f"{name}.{NAME}.{key}": weight.contiguous()
-        for name, each in swaps.items()
-        for key, weight in each.state_dict().items()
-    }
+    weights = {f"{name}.{NAME}.{key}": weight.contiguous() for name, each in swaps.items()
+               for key, weight in each.state_dict().items()}  # fmt: skip
     save_file(weights, path, metadata)
 
 

@@ -205,7 +205,7 @@ def preview(charts: Sequence[Titled], heading: str) -> bytes:
         for one in shown
     ]
     pictures = [Picture(svg) for svg in painted(orders, patience=_PATIENCE)]
-    svg = _side_by_side(pictures, [one.title for one in shown], heading, style.fonts)
+    svg = _beside(pictures, [one.title for one in shown], heading, style.fonts)
     png = painted([{"kind": "print", "svg": svg, "dpi": _SCREEN_DPI}], patience=_PATIENCE)[0]
     # With 256 colours at most: a fifth of the bytes, and nobody sees it.
     with Image.open(io.BytesIO(png), formats=["PNG"]) as opened:
@@ -215,9 +215,7 @@ def preview(charts: Sequence[Titled], heading: str) -> bytes:
     return file.getvalue()
 
 
-def _side_by_side(
-    pictures: Sequence[Picture], titles: Sequence[str], heading: str, fonts: str
-) -> str:
+def _beside(pictures: Sequence[Picture], titles: Sequence[str], heading: str, fonts: str) -> str:
     top = _MARGIN + _NAME + _BELOW
     line = _TITLE * _LINE if any(titles) else 0
     width, height = WIDTH - 2 * _MARGIN, HEIGHT - top - _MARGIN

@@ -133,9 +133,8 @@ def _scale(
     low = -vmax if difference else theme.LEAST if log else 0.0
     edges = (np.geomspace if log else np.linspace)(low, vmax, _STEPS + 1)
     middle = float(np.sqrt(low * vmax)) if log else (low + vmax) / 2
-    frame = pd.DataFrame(
-        {"low": edges[:-1], "high": edges[1:], "value": (edges[:-1] + edges[1:]) / 2}
-    )
+    lows, highs = edges[:-1], edges[1:]
+    frame = pd.DataFrame({"low": lows, "high": highs, "value": (lows + highs) / 2})
     # As wide as it should be, or as its host has room for.
     places = alt.Scale(
         domain=[low, vmax], range=[0, alt.ExprRef(f"min(width, {_WIDTH})")], nice=False,

@@ -43,9 +43,8 @@ def run_charts(
     else:
         looks = {"vmax": vmax or 1.0, "legend": True}
         for frame in _frames(result):
-            name = gettext_noop(
-                "attention {kind} layer {layer}", kind=frame.kind, layer=frame.layer
-            )
+            at = {"kind": frame.kind, "layer": frame.layer}
+            name = gettext_noop("attention {kind} layer {layer}", **at)
             given = frame.weights, frame.query_labels, frame.key_labels
             charts[name] = partial(attention_heatmap, *given, **looks, signed=frame.signed)
     if "history" in tables:

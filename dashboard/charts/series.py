@@ -246,9 +246,7 @@ def draw_loss(data: Sources, shape: LossShape) -> alt.LayerChart:
     x = alt.X("step:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=axis)
     tooltip = [alt.Tooltip("step:Q", title=gettext("step"))]
     tooltip += [alt.Tooltip(f"{c}:Q", format=".4~g", title=t) for c, t in titles.items()]
-    curves = [
-        _curve(base, x, column, lane, shape) for column, lane in zip(titles, lanes, strict=True)
-    ]
+    curves = [_curve(base, x, name, lane, shape) for name, lane in zip(titles, lanes, strict=True)]
     height = lanes[-1].bottom
     nearest = (
         base.mark_point(opacity=0)

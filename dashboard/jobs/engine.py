@@ -166,8 +166,5 @@ def variables_for_elsewhere(passed_on: Iterable[str]) -> dict[str, str]:
 
 
 def _passed_on(patterns: Sequence[str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-    }
+    return {name: value for name, value in os.environ.items()
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)}  # fmt: skip

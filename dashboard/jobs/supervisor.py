@@ -145,6 +145,5 @@ class Supervisor:
         crew.end()
 
     def _finish(self, rehearsal: Rehearsal, ending: Ending) -> None:
-        self._setup.scheduler.finish(
-            rehearsal.computation, ending.stage, ending.size, **ending.fields
-        )
+        finish = self._setup.scheduler.finish
+        finish(rehearsal.computation, ending.stage, ending.size, **ending.fields)

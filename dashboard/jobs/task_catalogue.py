@@ -132,8 +132,5 @@ def _options(offers: Mapping[str, Any], registry: Registry) -> dict[str, list[di
 
 
 def _metrics(offers: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    return {
-        name: [asdict(metric) for metric in offer.METRICS]
-        for name, offer in offers.items()
-        if getattr(offer, "METRICS", ())
-    }
+    return {name: [asdict(metric) for metric in offer.METRICS]
+            for name, offer in offers.items() if getattr(offer, "METRICS", ())}  # fmt: skip

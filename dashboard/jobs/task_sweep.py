@@ -1,8 +1,5 @@
 """All positions of a slider at once: the results of many requests that differ in a value."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pyarrow as pa
 
 from dashboard.jobs import tasks
@@ -12,18 +9,13 @@ from dashboard.records.request import Request, Result
 from dashboard.records.sweep import SWEEP, asked
 
 
-class _Quiet:
-    """A computation within another: it may be stopped, and nobody asks how long it took."""
+class _Quiet(Context):
+    """A computation within another: it may be stopped, reports nothing, and nobody times it."""
 
     timed = False
 
     def __init__(self, context: Context) -> None:
         self.stopped = context.stopped
-
-    def report(
-        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
-    ) -> None:
-        """Report nothing."""
 
 
 def perform(request: Request, context: Context) -> Result:

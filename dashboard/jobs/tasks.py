@@ -19,6 +19,8 @@ from dashboard.pages import Entry, brought, own
 from dashboard.records.request import Request, Result
 from dashboard.records.sweep import SWEEP
 
+Facts = Mapping[str, Any]
+
 
 class Cancelled(Exception):
     """Raised inside a task whose job was cancelled."""
@@ -27,9 +29,7 @@ class Cancelled(Exception):
 class Context(Protocol):
     """The worker's side of a job."""
 
-    def report(
-        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
-    ) -> None:
+    def report(self, fraction: float, note: str = "", facts: Facts | None = None) -> None:
         """Publish the job's progress.
 
         Args:

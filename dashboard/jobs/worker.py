@@ -36,7 +36,7 @@ from dashboard import limits
 from dashboard.jobs import errors, process
 from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR, PluginSource
 from dashboard.jobs.task_process import Damage, import_torch, threads
-from dashboard.jobs.tasks import Cancelled, Context
+from dashboard.jobs.tasks import Cancelled, Context, Facts
 from dashboard.records.request import Request, Result
 
 _SECONDS_BETWEEN_REPORTS = 1 / 30
@@ -153,9 +153,7 @@ class JobContext:
     def __init__(self, attempt: int, outbox: Outbox, inbox: Inbox) -> None:
         self._attempt, self._outbox, self._inbox = attempt, outbox, inbox
 
-    def report(
-        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
-    ) -> None:
+    def report(self, fraction: float, note: str = "", facts: Facts | None = None) -> None:
         """See :meth:`dashboard.jobs.tasks.Context.report`."""
         if self.stopped():
             raise Cancelled

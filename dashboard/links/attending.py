@@ -115,9 +115,8 @@ class Names(Field[View, tuple[str, ...]]):
         found = (self._name(reader, each, catalogue) for each in dict.fromkeys(split(given)))
         names = [*dict.fromkeys(name for name in found if name)]
         if len(names) > self.most:
-            reader.problem(
-                gettext(_SAID["too_many"], key=self.name, count=len(names), most=self.most)
-            )
+            how = {"count": len(names), "most": self.most}
+            reader.problem(gettext(_SAID["too_many"], key=self.name, **how))
         return tuple(names[: self.most]) or usual
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:

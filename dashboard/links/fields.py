@@ -207,8 +207,5 @@ def write_parameters(
     parameters: Iterable[Parameter], values: Mapping[str, Scalar], key_of: KeyOf = str
 ) -> dict[str, str]:
     """The values that are not at their parameter's default, by their keys in the link."""
-    return {
-        key_of(each.name): each.write(values[each.name])
-        for each in parameters
-        if values.get(each.name, each.default) != each.default
-    }
+    return {key_of(each.name): each.write(values[each.name]) for each in parameters
+            if values.get(each.name, each.default) != each.default}  # fmt: skip

@@ -178,11 +178,8 @@ View = TypeVar("View", bound=Checkpoints)
 
 def checkpoints_of(view: Checkpoints, catalogue: Catalogue) -> dict[str, Checkpoint]:
     """The checkpoints of the panels that have one here, by the panel's letter."""
-    return {
-        letter: checkpoint
-        for letter, panel in view.by_letter.items()
-        if (checkpoint := resolve(catalogue, view.corpus, panel))
-    }
+    return {letter: checkpoint for letter, panel in view.by_letter.items()
+            if (checkpoint := resolve(catalogue, view.corpus, panel))}  # fmt: skip
 
 
 def selected_maps(view: Checkpoints) -> dict[str, str]:
@@ -249,11 +246,8 @@ class PanelsField(Field[View, tuple[str, ...]]):
 
     def by_letter(self, reader: Reader, view: View, catalogue: Catalogue) -> dict[str, str]:
         """The panels in the order in which they stand, by their letters in the link."""
-        given = {
-            letter: self.named(catalogue, view.corpus, reader.given(letter) or "")
-            for letter in LETTERS
-            if reader.given(letter) is not None
-        }
+        given = {letter: self.named(catalogue, view.corpus, reader.given(letter) or "")
+                 for letter in LETTERS if reader.given(letter) is not None}  # fmt: skip
         if not any(given.values()):
             given |= dict(zip(LETTERS, self.default(catalogue, view.corpus), strict=False))
         return {letter: panel for letter, panel in given.items() if panel}
@@ -332,10 +326,8 @@ def read_map(reader: Reader, key: str, usual: str = "") -> str:
 
 
 def _ignored(reader: Reader, key: str, given: str, wanted: str) -> None:
-    said = gettext(
-        "{key}={given}: need {wanted}; ignored", key=key, given=shown(given), wanted=wanted
-    )
-    reader.problem(said)
+    said = {"key": key, "given": shown(given), "wanted": wanted}
+    reader.problem(gettext("{key}={given}: need {wanted}; ignored", **said))
 
 
 def _written(view: Checkpoints) -> dict[str, str]:

@@ -81,9 +81,7 @@ def setting_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
     values = catalogue.presets.get(recipe.start, {}).get(recipe.model, {})
     if corpus and corpus.tokeniser:
         values = {**values, TOKENISER: corpus.tokeniser}
-    own = [
-        replace(each, name=OF_MODEL + each.name) for each in (model.parameters if model else ())
-    ]
+    own = [replace(one, name=OF_MODEL + one.name) for one in (model.parameters if model else ())]
     found = []
     for each in (*catalogue.options.get(TASK, ()), *own):
         parameter = replace(each, default=values.get(each.name, each.default))
@@ -185,15 +183,10 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: in
         return gettext("Choose at least one scoring.")
     if absent := attending.absent_normaliser(recipe, catalogue):
         return absent
-    own = [
-        each
-        for each in map(recipe.attending, recipe.scorings)
-        if attending.brings_own(each, catalogue)
-    ]
-    if own and recipe.normaliser != SOFTMAX:
-        return gettext(
-            _SAID["own_normaliser"], scoring=catalogue.scorings[own[0].scoring].short_title
-        )
+    for each in map(recipe.attending, recipe.scorings):
+        if recipe.normaliser != SOFTMAX and attending.brings_own(each, catalogue):
+            title = catalogue.scorings[each.scoring].short_title
+            return gettext(_SAID["own_normaliser"], scoring=title)
     chosen = dict(recipe.settings)
     pairs = min(filter(None, (int(chosen.get(PAIRS, 0)), rows)), default=0)
     held_out = int(chosen.get(HELD_OUT, 0))
@@ -240,9 +233,7 @@ SETTINGS: Settings[Any] = Settings(
 PARAMETERS: Settings[Any] = Settings(
     name="parameters", parameters=scoring_parameters, owner=lambda _: "scoring",
     # A plugin may call its scoring ``model`` or ``normaliser``.
-    key_of=lambda name: (
-        f"scoring.{name}" if name.startswith((OF_MODEL, OF_NORMALISER)) else name
-    ),
+    key_of=lambda n: (f"scoring.{n}" if n.startswith((OF_MODEL, OF_NORMALISER)) else n),
 )  # fmt: skip
 PROBE: Text[Any] = Text(
     name="probe", title="Probe sentence", help="Translated after every epoch.",

@@ -134,8 +134,5 @@ def normaliser_of(options: Mapping[str, Scalar]) -> tuple[str, dict[str, Scalar]
 
 def without_normaliser(options: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """A request's options but those that :func:`normaliser_of` reads."""
-    return {
-        name: value
-        for name, value in options.items()
-        if name != NORMALISER and not name.startswith(OF_NORMALISER)
-    }
+    return {name: value for name, value in options.items()
+            if name != NORMALISER and not name.startswith(OF_NORMALISER)}  # fmt: skip

@@ -227,11 +227,8 @@ class Catalogue:
             if fault:
                 unusable.append(_unusable(entry, fault))
         failures = (*facts["failures"], *unusable)
-        entries = {
-            kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
-            for kind in facts["kinds"]
-            if kind != "checkpoints"
-        }
+        entries = {kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
+                   for kind in facts["kinds"] if kind != "checkpoints"}  # fmt: skip
         return cls(
             scorings=entries.pop("scorings", {}), normalisers=entries.pop("normalisers", {}),
             models=entries.pop("models", {}), datasets=entries.pop("datasets", {}),
@@ -263,11 +260,8 @@ class Catalogue:
 
     def scorings_for(self, task: str = "") -> dict[str, Entry]:
         """The installed scorings that make sense in a task; without one all that are installed."""
-        return {
-            name: offer
-            for name, offer in self.scorings.items()
-            if not is_formula(name) and (not task or not offer.tasks or task in offer.tasks)
-        }
+        return {name: offer for name, offer in self.scorings.items() if not is_formula(name)
+                and (not task or not offer.tasks or task in offer.tasks)}  # fmt: skip
 
     def of_task(self, kind: str, task: str) -> dict[str, Entry]:
         """The ``"models"`` or ``"datasets"`` of one task."""

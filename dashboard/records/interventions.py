@@ -112,11 +112,8 @@ def of_states(states: Mapping[Place, State]) -> tuple[Change, ...]:
         chosen: dict[int | None, State] = {**heads}
         if len(heads) > 1 and len({*heads.values()}) == 1:
             chosen = {None: next(iter(heads.values()))}
-        found += [
-            Change(action=state, kind=kind, layer=layer, head=head)
-            for head, state in chosen.items()
-            if state != ON
-        ]
+        found += [Change(action=state, kind=kind, layer=layer, head=head)
+                  for head, state in chosen.items() if state != ON]  # fmt: skip
     return in_order(found)
 
 

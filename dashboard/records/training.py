@@ -20,11 +20,8 @@ Parts = Mapping[str, Mapping[str, float]]
 def parts_of(score: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Of a score as a card has it: ``sentences`` and ``score`` of each part that it has."""
     own = "value" if "metric" in score else "bleu"
-    return {
-        name: {"sentences": score[name]["sentences"], "score": score[name][own]}
-        for name in PARTS
-        if name in score
-    }
+    return {name: {"sentences": score[name]["sentences"], "score": score[name][own]}
+            for name in PARTS if name in score}  # fmt: skip
 
 
 def said(parts: Parts) -> str:
@@ -36,13 +33,11 @@ def explained(parts: Parts) -> str:
     """What each part is, with its number of sentences; empty where nothing is known."""
     return "\n\n".join(
         gettext(
-            "**{part}**, {count:,} sentences. {explanation}",
-            part=gettext(_TITLES[name]).capitalize(),
-            count=int(part["sentences"]),
-            explanation=gettext(PARTS[name]),
+            "**{part}**, {count:,} sentences. {explanation}", count=int(part["sentences"]),
+            part=gettext(_TITLES[name]).capitalize(), explanation=gettext(PARTS[name]),
         )
         for name, part in parts.items()
-    )
+    )  # fmt: skip
 
 
 State = Literal["queued", "running", "pausing", "paused", "done", "failed", "cancelled"]

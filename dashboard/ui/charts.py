@@ -169,7 +169,5 @@ def filled(key: str, draw: Draw, prepare: Callable[[], Prepared]) -> Drawn:
 
 
 def _filled(draw: Draw, prepared: Prepared) -> Drawn:
-    tables = {
-        name: convert_anything_to_arrow_bytes(table) for name, table in prepared.sent.items()
-    }
+    tables = {name: convert_anything_to_arrow_bytes(one) for name, one in prepared.sent.items()}
     return Drawn({**template(draw, prepared), "datasets": tables}, prepared.summary)

@@ -202,10 +202,10 @@ def caption(made: Made, part: FigurePart) -> str:
     shows = gettext("{title}: {shown}", title=made.title, shown=part.shown)
     sentences = [ended(shows if part.shown else made.title)]
     if len(part.panels) == 1:
-        shown = _stopped(part.panels[0].said)
+        shown = ended(part.panels[0].said)
         sentences = [gettext("{title}: {shown}", title=made.title, shown=shown)]
     for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
-        sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
+        sentences.append(f"({chr(ord('a') + number % 26)}) {ended(panel.said)}")
     sentences += part.marks
     known = made.catalogue.checkpoints
     models = listed(dict.fromkeys(known[r.data].title for r, _ in made.results if r.data in known))
@@ -255,17 +255,11 @@ def _data_of(made: Made) -> Iterator[str]:
             first, *others = {one.get(f"{_OF_DATA}{spec.name}") for one in options}
             if first is not None and not others:
                 words.append(setting_words(spec, first))
-        title = _data(name, made.catalogue)
-        yield (
-            gettext("{data} ({settings})", data=title, settings=listed(words)) if words else title
-        )
+        title, said = _data(name, made.catalogue), listed(words)
+        yield gettext("{data} ({settings})", data=title, settings=said) if words else title
 
 
 def _data(name: str, catalogue: Catalogue) -> str:
     if is_upload(name):
         return upload.any_title(name)
     return data_title(name, catalogue) if name in catalogue.datasets else name
-
-
-def _stopped(words: str) -> str:
-    return words if words.endswith((".", "。")) else ended(words)

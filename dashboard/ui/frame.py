@@ -78,9 +78,8 @@ def copy_button(link: str, instead: Sequence[str] = ()) -> None:
             navigation.link_to(exercise.PARAMETER, {"of": own}, gettext("Make an exercise"))
         st.caption(gettext("Whoever opens this link sees this page as it is now."))
         if instead:
-            named = gettext(
-                "It names {scoring}: the typed formula is wrong.", scoring=listed(instead)
-            )
+            names = listed(instead)
+            named = gettext("It names {scoring}: the typed formula is wrong.", scoring=names)
             st.caption(plain(named))
         draw_link(link)
         if len(link) <= _LONGEST_CODE:

@@ -215,9 +215,7 @@ class Jobs:
 
     def done(self) -> list[Result]:
         """Every result that there is so far; panels share one scale by it."""
-        return [
-            event.result for job in self._jobs() if (event := self._look(*job)) and event.result
-        ]
+        return [seen.result for job in self._jobs() if (seen := self._look(*job)) and seen.result]
 
     def ended(self, asked: Mapping[Key, Request]) -> dict[Key, Result]:
         """The results of these requests that there are so far."""
@@ -273,9 +271,8 @@ class Jobs:
                 with TURNS.waiting():
                     event = self.backend.wait(job, patience)
         except KeyError:
-            event = Event(
-                number=1, stage="failed", note=gettext("This job was forgotten; ask again.")
-            )
+            said = gettext("This job was forgotten; ask again.")
+            event = Event(number=1, stage="failed", note=said)
         if event is None or event.stage not in FINAL:
             return None
         with self._lock:

@@ -9,17 +9,7 @@ import altair as alt
 import numpy as np
 import streamlit as st
 
-from dashboard.charts import (
-    TALLEST,
-    MapFrame,
-    goes_on,
-    grid_height,
-    label_room,
-    map_names,
-    maps,
-    top_weight,
-    usual_map,
-)
+from dashboard import charts
 from dashboard.charts.frames import any_signed, map_title
 from dashboard.charts.head_grid import prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
@@ -61,13 +51,13 @@ class Layout(NamedTuple):
     height: int
 
 
-def maps_of(result: Result, kind: str) -> list[MapFrame]:
+def maps_of(result: Result, kind: str) -> list[charts.MapFrame]:
     """The maps of one kind of attention, a frame per layer, as large as the last one."""
     found = [frame for frame in frames(result) if frame.kind == kind]
     return [frame for frame in found if frame.weights.shape[1:] == found[-1].weights.shape[1:]]
 
 
-def marked(result: Result, kind: str) -> list[MapFrame]:
+def marked(result: Result, kind: str) -> list[charts.MapFrame]:
     """The maps of one kind, where the words that the model does not know are marked (?)."""
     source, target = (frozenset(result.facts.get(name) or ()) - _SIGNS
                       for name in ("unknown", "target_unknown"))  # fmt: skip
@@ -89,12 +79,12 @@ def has_pieces(result: Result, kind: str) -> bool:
     """Whether labels are pieces of words."""
     labels = (label for frame in maps_of(result, kind)[:1]
               for label in (*frame.query_labels, *frame.key_labels))  # fmt: skip
-    return any(map(goes_on, labels))
+    return any(map(charts.goes_on, labels))
 
 
 def has_grid(shared: Sequence[Result], kind: str) -> bool:
     """Whether any of the results has several maps of this kind."""
-    return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
+    return any(len(charts.map_names(maps_of(one, kind))) > 1 for one in shared)
 
 
 class Scale(NamedTuple):
@@ -137,13 +127,13 @@ def attention_maps(
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
     described = gettext("Attention of {name}: queries down, keys across", name=name)
     key = f"{kind} {result.digest} {layout} {gold} {scale}"
-    if len(map_names(found)) == 1:
+    if len(charts.map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
         prepare = functools.partial(_prepare, found, "", gold, layout, scale, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
-    usual = usual_map(found)
-    wanted = selected if selected in map_names(found) else usual
+    usual = charts.usual_map(found)
+    wanted = selected if selected in charts.map_names(found) else usual
     widget, start = _started(f"maps-{letter}-{kind}", wanted)
 
     def use(chosen: str) -> None:
@@ -160,28 +150,28 @@ def attention_maps(
     )  # fmt: skip
     other = f"maps-{letter}-{kind}-choice"
     st.selectbox(
-        gettext("Large map of {name}", name=name), map_names(found), format_func=map_title,
+        gettext("Large map of {name}", name=name), charts.map_names(found), format_func=map_title,
         key=place(other, wanted, fresh=True), label_visibility="collapsed",
         on_change=picked(other, use),
     )  # fmt: skip
 
 
 def maps_chart(
-    found: Sequence[MapFrame], selected: str, gold: Gold | None = None
+    found: Sequence[charts.MapFrame], selected: str, gold: Gold | None = None
 ) -> alt.LayerChart | alt.FacetChart:
     """The only map of one kind, or the selected one large over all of them."""
     return chart_of(draw_heatmap, _prepare(found, selected, gold, _layout(found)))
 
 
 def _prepare(
-    found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout,
+    found: Sequence[charts.MapFrame], selected: str, gold: Gold | None, layout: Layout,
     scale: Scale = _LINEAR, title: str = "",
 ) -> Prepared:  # fmt: skip
     outlined, possible = gold or (None, ())
     cell, query_room, key_room, height = layout
     more = {"outlined": outlined, "possible": possible, "cell": cell, "query_room": query_room,
             "key_room": key_room, **scale._asdict()}  # fmt: skip
-    if len(map_names(found)) > 1:
+    if len(charts.map_names(found)) > 1:
         return prepare_head_grid(found, chosen=selected, height=height, **more)
     only = found[0]
     return prepare_heatmap(
@@ -189,13 +179,13 @@ def _prepare(
     )  # fmt: skip
 
 
-def _layout(drawn: Sequence[MapFrame]) -> Layout:
+def _layout(drawn: Sequence[charts.MapFrame]) -> Layout:
     rows = max(len(frame.query_labels) for frame in drawn)
     cell = _cell(rows, max(len(frame.key_labels) for frame in drawn))
     return Layout(
-        cell=cell, query_room=max(label_room(frame.query_labels) for frame in drawn),
-        key_room=max(label_room(frame.key_labels) for frame in drawn),
-        height=min(rows * cell, TALLEST),
+        cell=cell, query_room=max(charts.label_room(frame.query_labels) for frame in drawn),
+        key_room=max(charts.label_room(frame.key_labels) for frame in drawn),
+        height=min(rows * cell, charts.TALLEST),
     )  # fmt: skip
 
 
@@ -222,9 +212,9 @@ def translation_height(text: str, shared: Sequence[Result], kind: str) -> int:
     found = [maps_of(one, kind) for one in shared]
     if not any(found):
         words = len(text.split()) + 2
-        return _ABOVE_MAP + 40 + min(words * _cell(words, words), TALLEST) + _BELOW_MAP
+        return _ABOVE_MAP + 40 + min(words * _cell(words, words), charts.TALLEST) + _BELOW_MAP
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
-    grids = max(grid_height(maps) for maps in found if maps)
+    grids = max(charts.grid_height(each) for each in found if each)
     more = _TITLE + grids + _CHOICE if grids else 0
     warnings = max(sum(bool(one.facts.get(name)) for name in _WARNINGS) for one in shared)
     return _ABOVE_MAP + warnings * _WARNING + layout.key_room + layout.height + more + _BELOW_MAP
@@ -236,7 +226,7 @@ def _cell(rows: int, columns: int) -> int:
 
 def shared_scale(results: Sequence[Result]) -> float:
     """The end of the colour scale that panels share: the farthest from 0 that any weight is."""
-    return top_weight([np.array([_largest(_Key(one))]) for one in results])
+    return charts.top_weight([np.array([_largest(_Key(one))]) for one in results])
 
 
 def are_signed(results: Sequence[Result]) -> bool:
@@ -256,7 +246,7 @@ def largest_weight(result: Result) -> float:
     return largest if largest > 0 else 1.0
 
 
-def frames(result: Result) -> list[MapFrame]:
+def frames(result: Result) -> list[charts.MapFrame]:
     """The attention maps that a result holds."""
     return _frames(_Key(result))
 
@@ -277,10 +267,10 @@ class _Key(str):
 
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)
-def _frames(key: _Key) -> list[MapFrame]:
+def _frames(key: _Key) -> list[charts.MapFrame]:
     table = key.result.tables.get("maps")
     mean = key.result.facts.get("measure") == "rollout"
-    return [replace(one, is_mean=mean) for one in maps(table)] if table is not None else []
+    return [replace(one, is_mean=mean) for one in charts.maps(table)] if table is not None else []
 
 
 @functools.lru_cache(maxsize=_RESULTS_KEPT)

@@ -51,15 +51,13 @@ def keep_menu(
 
     Of a page that ``keeps`` nothing it gives the HTML file alone.
     """
-    label, icon, help = (
-        gettext("Keep"), _ICON, gettext("Keep this page as it is seen, or take it out as a file"),
-    )  # fmt: skip
+    label, icon = gettext("Keep"), _ICON
+    help = gettext("Keep this page as it is seen, or take it out as a file")
     refused = owner.refusal(_KEEPING) if keeps else ""
     if refused or not keeps:
         label, icon = gettext("Page as a file"), ":material/file_save:"
-        help = language.together(
-            [refused, gettext("Take this page out as a file, as it is seen.")]
-        )
+        whole_page = gettext("Take this page out as a file, as it is seen.")
+        help = language.together([refused, whole_page])
     usual, titles = title, record.root.titles()
     if not keeps:
         heads = (one.text for one in whole(record.seen.blocks) if one.kind == "heading")

@@ -43,9 +43,8 @@ def draw_made_of(session: Session[View]) -> None:
 
 def use_file(session: Session[View], file: str) -> None:
     """Train on a file of the user's, with the settings that there are."""
-    session.change(
-        recipes.followed(session.view, replace(session.view, data=file), session.catalogue)
-    )
+    view = session.view
+    session.change(recipes.followed(view, replace(view, data=file), session.catalogue))
 
 
 def draw_scorings(session: Session[View], title: str, task: str) -> None:

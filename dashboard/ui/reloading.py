@@ -24,17 +24,13 @@ def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
 
 
 def _changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
-    owners_before, owners_after = _owners(before), _owners(after)
-    for (kind, name), bringer in owners_after.items():
-        if (kind, name) not in owners_before:
-            noun = after.kinds[kind]
-            yield gettext_noop("{name} is new: a {kind} of {owner}.",
-                               name=name, kind=noun, owner=bringer)  # fmt: skip
-    for (kind, name), bringer in owners_before.items():
-        if (kind, name) not in owners_after:
-            noun = before.kinds[kind]
-            yield gettext_noop("{name} is gone: a {kind} of {owner}.",
-                               name=name, kind=noun, owner=bringer)  # fmt: skip
+    new = gettext_noop("{name} is new: a {kind} of {owner}.")
+    gone = gettext_noop("{name} is gone: a {kind} of {owner}.")
+    for form, here, there in ((new, after, before), (gone, before, after)):
+        others = _owners(there)
+        for (kind, name), bringer in _owners(here).items():
+            if (kind, name) not in others:
+                yield gettext_noop(form, name=name, kind=here.kinds[kind], owner=bringer)
     kept_before, kept_after = _kept(before), _kept(after)
     for name in sorted(kept_after - kept_before):
         yield gettext_noop("{name} is new: a model kept on this server.", name=name)
@@ -62,12 +58,8 @@ def _problem_changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
 
 
 def _owners(catalogue: Catalogue) -> dict[tuple[str, str], str]:
-    return {
-        (kind, name): distribution.name
-        for distribution in catalogue.distributions.values()
-        for kind, names in distribution.offers().items()
-        for name in names
-    }
+    return {(kind, name): one.name for one in catalogue.distributions.values()
+            for kind, names in one.offers().items() for name in names}  # fmt: skip
 
 
 def _kept(catalogue: Catalogue) -> Set[str]:

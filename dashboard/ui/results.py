@@ -94,9 +94,8 @@ def failure(event: Event, key: str) -> bool:
             where = gettext("It happened in {culprit}.", culprit=translated(str(culprit)))
             shown.caption(plain(where))
         details(event)
-        return not refused and st.button(
-            gettext("Try again"), key=f"{key}--retry", type="tertiary"
-        )
+        label = gettext("Try again")
+        return not refused and st.button(label, key=f"{key}--retry", type="tertiary")
 
 
 def absent(sentence: str, height: int, key: str) -> None:

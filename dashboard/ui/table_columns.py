@@ -149,9 +149,7 @@ def skipped(result: Result, used: str = "points") -> str:
     if not total:
         return ""
     rows = total + result.tables[used].num_rows
-    said = [
-        gettext(_WORDS["skipped"][why], count=count) for why, count in reasons.items() if count
-    ]
+    said = [gettext(_WORDS["skipped"][why], count=n) for why, n in reasons.items() if n]
     return gettext(
         "Skipped {total:,} of {rows:,} rows: {reasons}.",
         total=total, rows=rows, reasons=listed(said),

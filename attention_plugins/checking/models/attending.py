@@ -1,11 +1,9 @@
 """A model attends through the tap; rows do not meet, padding changes nothing."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring, weights_are_signed
+from attention_plugins.attention import Inputs, Scoring, weights_are_signed
 from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken, attempt, equal, rule
 from attention_plugins.checking.models import benches
@@ -65,9 +63,8 @@ def check_points_have_no_order(spec: ModelSpec) -> None:
     """The training points in another order predict the same."""
     task, model = benches.predicting(), benches.make(spec)
     order = torch.arange(len(task.keys)).flip(0)
-    moved = benches.Predicting(
-        task.queries, task.keys[order], task.values[order], task.mask[:, order]
-    )
+    given = task.keys[order], task.values[order], task.mask[:, order]
+    moved = benches.Predicting(task.queries, *given)
     if not equal(moved.outputs(model, Tap()), task.outputs(model, Tap())):
         raise Broken("points in another order predict otherwise; use no position of a point")
 
@@ -136,11 +133,8 @@ def check_weights_are_a_distribution(spec: ModelSpec) -> None:
     task = benches.bench(spec)
     model, recorder = benches.make(spec), Recorder()
     signed = weights_are_signed(model)
-    bound = all(
-        getattr(part, "sums_to_one", True)
-        for part in model.modules()
-        if not isinstance(part, Scoring)
-    )
+    bound = all(getattr(part, "sums_to_one", True) for part in model.modules()
+                if not isinstance(part, Scoring))  # fmt: skip
     tap = _NotingTap(recorder)
     task.outputs(model, tap)
     lengths = getattr(getattr(task, "batch", task), "source_lengths", None)
@@ -190,19 +184,10 @@ class _NotingTap(Tap):
         super().__init__(recorder)
         self.unbound: set[Site] = set()
 
-    def attend(self, site: Site, scoring: Scoring, *given: Any, **named: Any) -> Tensor:
-        self._note(site, scoring)
-        return super().attend(site, scoring, *given, **named)
-
-    def attend_with_weights(
-        self, site: Site, scoring: Scoring, *given: Any, **named: Any
-    ) -> tuple[Tensor, Tensor]:
-        self._note(site, scoring)
-        return super().attend_with_weights(site, scoring, *given, **named)
-
-    def _note(self, site: Site, scoring: Scoring) -> None:
-        if not scoring.sums_to_one:
+    def _attend_with_weights(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
+        if not inputs.scoring.sums_to_one:
             self.unbound.add(site)
+        return super()._attend_with_weights(site, inputs)
 
 
 class _CountingRecorder(Recorder):

@@ -257,9 +257,8 @@ def check_a_kernel_is_never_negative(spec: ScoringSpec) -> None:
     asked, kept = scoring.project_queries(queries), scoring.project_keys(keys)
     needs = attention.needs_of(scoring, QUERIES, kept)
     features = scoring.query_features(asked, **attention.taken(scoring.query_features, needs))
-    kernel = (
-        features @ scoring.key_features(kept, **attention.taken(scoring.key_features, needs)).mT
-    )
+    others = scoring.key_features(kept, **attention.taken(scoring.key_features, needs))
+    kernel = features @ others.mT
     if not (kernel >= -1e-12).all():  # rounded, where features are products of angles
         raise Broken(_SAID["negative_kernel"], least=kernel.min())
 

@@ -98,9 +98,7 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
                       maxExtent=_ROOM - 8),
     )  # fmt: skip
     tooltip = [alt.Tooltip("name:N", title=gettext("head"))]
-    tooltip += [
-        alt.Tooltip(f"{name}:Q", title=gettext(_RATES[name]), format=".3f") for name in _RATES
-    ]
+    tooltip += [alt.Tooltip(f"{n}:Q", title=gettext(_RATES[n]), format=".3f") for n in _RATES]
     base = alt.Chart(data["heads"])
     stems = base.mark_rule(stroke=colour, strokeWidth=1, strokeOpacity=0.5, aria=False).encode(
         x=x, y=y, y2=alt.Y2Datum(0)
@@ -109,9 +107,7 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
         base.mark_point(size=60, strokeWidth=2, stroke=colour, opacity=1)
         .encode(
             x=x, y=y, tooltip=tooltip, description=alt.Description("said:N"),
-            fill=alt.condition(
-                alt.datum.chosen, alt.value(colour), alt.value("transparent")
-            ),
+            fill=alt.condition(alt.datum.chosen, alt.value(colour), alt.value("transparent")),
         )
         .properties(name="heads")
     )  # fmt: skip

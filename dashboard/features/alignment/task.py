@@ -85,11 +85,8 @@ def _load(corpus: str, least: int) -> Sequence[SentencePair]:
         raise ContractError(f"data set {corpus!r} is for {spec.task}; need one for translation")
     if not spec.aligned:
         raise ContractError(f"data set {corpus!r} has no gold alignments")
-    sizes = {
-        p.name: min(max(least, int(p.default)), int(p.high or least))
-        for p in spec.parameters
-        if p.name == "pairs"
-    }
+    sizes = {p.name: min(max(least, int(p.default)), int(p.high or least))
+             for p in spec.parameters if p.name == "pairs"}  # fmt: skip
     pairs = spec.load(contract.settle(spec.parameters, sizes), 0)
     if isinstance(pairs, RegressionData):
         raise ContractError(f"data set {corpus!r} gave points; need sentence pairs")
@@ -231,11 +228,8 @@ def _counted(
 
 def _by_map(counts: Counts) -> dict[str, Agreement]:
     """By the name that a map has on the page; of several heads the mean is counted last."""
-    return {
-        name: count
-        for site, maps in counts.items()
-        for name, count in zip(map_names(site.layer, max(1, len(maps) - 1)), maps, strict=True)
-    }
+    named = ((map_names(site.layer, max(1, len(maps) - 1)), maps) for site, maps in counts.items())
+    return {name: count for both in named for name, count in zip(*both, strict=True)}
 
 
 def _summed(counted: Sequence[Counts]) -> dict[str, Agreement]:

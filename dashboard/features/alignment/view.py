@@ -118,9 +118,7 @@ def scored_pairs(request: Request) -> int:
 def panel_requests(view: Alignment, catalogue: Catalogue, pair: int = 0) -> dict[str, Request]:
     """The rates of every panel's heads, by its letter, or their maps of one pair."""
     here = panels.checkpoints_of(view, catalogue)
-    return {
-        letter: alignment_request(view, one, here.values(), pair) for letter, one in here.items()
-    }
+    return {name: alignment_request(view, one, here.values(), pair) for name, one in here.items()}
 
 
 def _others(checkpoint: Checkpoint, beside: Iterable[Checkpoint]) -> str:

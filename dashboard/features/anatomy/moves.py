@@ -158,13 +158,9 @@ def _words(base: alt.Chart, colour: str | alt.ExprRef, weight: Literal[400, 600]
 
 def _titles(steps: Sequence[Shape], blocks: Sequence[_Block]) -> alt.Chart:
     shapes = {block.step: block.shape for block in blocks}
-    rows = [
-        {
-            "top": _top(i) - _LABEL / 2,
-            "text": gettext("{step}: {shape}", step=step.title, shape=shapes[i]),
-        }
-        for i, step in enumerate(steps)
-    ]
+    said = [gettext("{step}: {shape}", step=step.title, shape=shapes[i])
+            for i, step in enumerate(steps)]  # fmt: skip
+    rows = [{"top": _top(i) - _LABEL / 2, "text": text} for i, text in enumerate(said)]
     return (
         alt.Chart(pd.DataFrame(rows))
         .mark_text(align="left", fontSize=theme.FONT_SIZE, color=_INK)

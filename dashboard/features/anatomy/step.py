@@ -260,10 +260,8 @@ def _sums(walk: Walk) -> str:
 def _normalisation(walk: Walk) -> tuple[str, str, str]:
     """What makes weights of the scores: its title, its formula, and a sentence."""
     if walk.scoring.own_normaliser:
-        text = gettext(
-            "This scoring makes its weights in its own way, without another normaliser."
-        )
-        return gettext("Weights"), "", text
+        own = gettext("This scoring makes its weights in its own way, without another normaliser.")
+        return gettext("Weights"), "", own
     if walk.view.normaliser == SOFTMAX or walk.normaliser is None:
         latex = r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}"
         return "Softmax", latex, gettext("Scores become weights.")

@@ -192,9 +192,7 @@ def perform(request: Request, context: Context) -> Result:
         attended = _projected(request, given, stages)
         _walk(attended, given, stages)
         return _result(stages, facts, attended)
-    q, k, v = (
-        stages.add(name, f"B {_AXES[name]} d_{name}", tensor(given, name)) for name in "qkv"
-    )
+    q, k, v = (stages.add(n, f"B {_AXES[n]} d_{n}", tensor(given, n)) for n in "qkv")
     if len({len(q), len(k), len(v)}) > 1 or k.shape[1] != v.shape[1]:
         raise ContractError(
             "need q, k and v of one batch, and a value for every key; got "

@@ -24,9 +24,7 @@ from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import Request, Scalar, is_formula
 from dashboard.records.text import not_installed
 
-_PARAMETERS = (
-    Parameter(name=n, **facts) for n, facts in beside(__file__, "parameters.toml").items()
-)
+_PARAMETERS = (Parameter(name=n, **row) for n, row in beside(__file__, "parameters.toml").items())
 *SIZES, HEAD_COUNT, HIDDEN, DROPOUT, COUNT, AT_X, AT_Y = _PARAMETERS
 
 STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"

@@ -114,9 +114,7 @@ def read_reference(file: Path = FILE) -> Result:
         raise ValueError(reason(error)) from error
     of = [Point(one.layer, one.axis, one.n, one.d) for one in held.times]
     seconds = {point.key: one.seconds for point, one in zip(of, held.times, strict=True)}
-    made, fits = task_timing.tables(
-        of, seconds, held.kernel, [one.model_dump() for one in held.reach]
-    )
+    made, fits = task_timing.tables(of, seconds, held.kernel, [r.model_dump() for r in held.reach])
     return Result(
         tables=made,
         facts={

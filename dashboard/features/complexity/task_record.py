@@ -6,10 +6,9 @@ Run it on a machine that does nothing else. It takes two to four minutes and les
 import argparse
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -19,6 +18,7 @@ from attention_plugins.registry import installed
 from dashboard.features.complexity.task import FILE, Recorded, read_reference, write_reference
 from dashboard.features.complexity.task_timing import SCORING, Layers, Point, points, reach, timed
 from dashboard.jobs.task_process import environment
+from dashboard.jobs.tasks import Facts
 from dashboard.limits import cores
 
 COMMAND = "python -m dashboard.features.complexity.task_record"
@@ -35,9 +35,7 @@ class _Bar:
     def __init__(self) -> None:
         self._bar = tqdm(total=100, unit="%")
 
-    def report(
-        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
-    ) -> None:
+    def report(self, fraction: float, note: str = "", facts: Facts | None = None) -> None:
         """See :class:`dashboard.jobs.tasks.Context`."""
         self._bar.update(round(100 * fraction) - self._bar.n)
         self._bar.set_postfix_str(str(note))

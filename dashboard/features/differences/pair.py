@@ -253,9 +253,7 @@ def asked(view: Differences, catalogue: Catalogue, jobs: Jobs) -> Asked:
             target = one_line(event.result.facts["translation"]) if event and event.result else ""
             break
     forced = {
-        letter: translation_request(
-            checkpoint, text=view.text, target=target, device=view.device
-        )
+        letter: translation_request(checkpoint, text=view.text, target=target, device=view.device)
         for letter, checkpoint in here.items()
         if target
     }  # fmt: skip
@@ -281,9 +279,7 @@ def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -
                 frames=tuple(frames),
                 selected=wanted if wanted in map_names(frames) else usual_map(frames),
                 likely=tuple(likely) if len(likely) == len(frames[0].query_labels) else (),
-                texts=texts_of(
-                    checkpoint.card.get("kind", ""), view.kind, view.text, what.target
-                ),
+                texts=texts_of(checkpoint.card.get("kind", ""), view.kind, view.text, what.target),
             )  # fmt: skip
             sides.append(side)
     wrong = misfits(sides)

@@ -81,14 +81,10 @@ def compare(
 
 def _heads(maps: Sequence[AttentionMap]) -> Heads:
     shape = maps[-1].weights.shape[1:]
-    return {
-        name: weights.double().cpu()
-        for found in maps
-        if found.weights.shape[1:] == shape
-        for name, weights in zip(
-            map_names(found.site.layer, len(found.weights)), found.weights, strict=False
-        )
-    }
+    pairs = ((map_names(found.site.layer, len(found.weights)), found.weights)
+             for found in maps if found.weights.shape[1:] == shape)  # fmt: skip
+    return {name: weights.double().cpu()
+            for pair in pairs for name, weights in zip(*pair, strict=False)}  # fmt: skip
 
 
 def _chosen(heads: Heads, maps: Sequence[AttentionMap], name: str) -> Tensor:

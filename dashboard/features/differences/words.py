@@ -26,11 +26,8 @@ def words_of(text: str, tokens: Sequence[str]) -> list[int]:
 
     Words are what stands between spaces. Upper and lower case are the same.
     """
-    letters = [
-        (letter, number)
-        for number, word in enumerate(text.split(), start=1)
-        for letter in word.casefold()
-    ]
+    letters = [(letter, number) for number, word in enumerate(text.split(), 1)
+               for letter in word.casefold()]  # fmt: skip
     spelled = "".join(letter for letter, _ in letters)
     found, place = list[int](), 0
     for token in tokens:

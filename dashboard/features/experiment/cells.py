@@ -109,16 +109,12 @@ def counted(state: str, count: int) -> str:
 def outdated(cells: Sequence[Cell]) -> list[str]:
     """A sentence for each reason why runs that were trained count as missing."""
     counts = Counter(cell.outdated_by for cell in cells if cell.outdated_by)
-    return [
-        ngettext(
-            **_SAID["outdated"],
-            count=count,
-            plugins=reduce(
-                lambda some, more: gettext("{some} and {more}", some=some, more=more), plugins
-            ),
-        )
-        for plugins, count in counts.items()
-    ]
+    return [ngettext(**_SAID["outdated"], count=count, plugins=reduce(_and, plugins))
+            for plugins, count in counts.items()]  # fmt: skip
+
+
+def _and(some: str, more: str) -> str:
+    return gettext("{some} and {more}", some=some, more=more)
 
 
 def _places(view: Experiment) -> list[Place]:
@@ -216,11 +212,9 @@ def tuning_requests(view: Experiment, catalogue: Catalogue) -> dict[str, Request
     """By scoring, what a worker must tune; empty where the view does not tune."""
     if not experiments.tunes(view):
         return {}
-    return {
-        scoring: replace(request, task=_TASK, seed=0)
-        for (scoring, seed), request in requests(view, catalogue).items()
-        if seed == 0
-    }
+    asked = requests(view, catalogue)
+    return {scoring: replace(request, task=_TASK, seed=0)
+            for (scoring, seed), request in asked.items() if seed == 0}  # fmt: skip
 
 
 def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
@@ -267,11 +261,8 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
         if not is_upload(view.data):
             return gettext("No scoring is tuned: all have the parameters that are set above.")
         return gettext(_SAID["of_file"])
-    words = gettext(
-        _SAID["tuned"],
-        seeds=len(experiments.TUNING_SEEDS),
-        most=max(tuning.combinations.values(), default=0),
-    )
+    most = max(tuning.combinations.values(), default=0)
+    words = gettext(_SAID["tuned"], seeds=len(experiments.TUNING_SEEDS), most=most)
     if not (chosen := _chosen(view, tuning, catalogue)):
         return words
     words = together([words, gettext("Chosen: {values}.", values=chosen)])

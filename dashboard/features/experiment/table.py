@@ -65,13 +65,11 @@ def summary_request(
     done = {cell.scoring for cell in cells if cell.state == "done"}
     # In the order of the seeds, so that values are paired by their place.
     known = sorted((cell for cell in cells if cell.scoring in done), key=lambda cell: cell.seed)
+    own = {name: [cell.figures for cell in known if cell.scoring == name] for name in done}
     runs = {
         metric.name: {
             "better": metric.better,
-            "values": {
-                name: [cell.figures.get(metric.name) for cell in known if cell.scoring == name]
-                for name in done
-            },
+            "values": {name: [one.get(metric.name) for one in held] for name, held in own.items()},
         }
         for metric in metrics
     }

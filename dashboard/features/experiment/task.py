@@ -177,12 +177,10 @@ def tune(request: Request, context: Context) -> Result:
     return Result(facts={"chosen": chosen, "combinations": len(combinations), "edges": edges})
 
 
-def _edges(
-    combinations: Sequence[Mapping[str, float]], chosen: Mapping[str, float]
-) -> dict[str, str]:
+def _edges(every: Sequence[Mapping[str, float]], chosen: Mapping[str, float]) -> dict[str, str]:
     found = {}
     for name, value in chosen.items():
-        tried = {values[name] for values in combinations}
+        tried = {values[name] for values in every}
         if len(tried) > 1 and value in (min(tried), max(tried)):
             found[name] = "lowest" if value == min(tried) else "highest"
     return found

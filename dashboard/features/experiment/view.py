@@ -179,11 +179,8 @@ def requests(
     """
     if obstacle(view, catalogue):
         return {}
-    names = tuple(
-        name
-        for name in view.scorings
-        if name in catalogue.scorings and (tuned is None or name in tuned)
-    )
+    names = tuple(name for name in view.scorings if name in catalogue.scorings
+                  and (tuned is None or name in tuned))  # fmt: skip
     known, seeds = replace(view, scorings=names), range(view.seeds)
     if view.task == TRANSLATION:
         made = [zip(names, recipes.training_requests(known, seed), strict=True) for seed in seeds]
@@ -203,10 +200,8 @@ def requests(
 def _fit(
     view: Experiment, catalogue: Catalogue, scoring: str, tuned: Mapping[str, Scalar]
 ) -> fits.Fit:
-    own = view.attending(scoring)
-    usual = fits.default_fit(
-        catalogue, scoring, model=view.model, learn=view.learn, normalised=own
-    )
+    own, model = view.attending(scoring), view.model
+    usual = fits.default_fit(catalogue, scoring, model=model, learn=view.learn, normalised=own)
     parameters = dict(usual.parameters) | dict(own.parameters)
     if usual.learn:
         return replace(

@@ -129,9 +129,8 @@ def answer(result: Result) -> str:
         return gettext(_SAID["none_matters"], what=what, change=fixed(NEEDED))
     if loss < NEEDED:
         return gettext(_SAID["none_translates"], change=fixed(max(loss, 0.0)))
-    name = gettext(
-        _WORDS["heads"][first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1
-    )
+    layer, head = first["layer"] + 1, first["head"] + 1
+    name = gettext(_WORDS["heads"][first["kind"]], layer=layer, head=head)
     needed, alone = result.facts.get("needed"), result.tables["heads"].num_rows == 1
     words = changed_words(needed["translation"], needed["without"]) if needed else ""
     known = _WORDS["other" if what else "only" if alone else "matters"]

@@ -121,11 +121,8 @@ def _kept(heads: pd.DataFrame, view: Heads, only: heads_view.Only) -> list[bool]
 
 
 def _changed(view: Heads, place: Place) -> bool:
-    pinned = any(
-        (pin.kind, pin.layer, pin.head or place[2]) == place
-        for pin in view.changes
-        if pin.action not in interventions.SWITCHED
-    )
+    pinned = any((pin.kind, pin.layer, pin.head or place[2]) == place
+                 for pin in view.changes if pin.action not in interventions.SWITCHED)  # fmt: skip
     return pinned or interventions.state_of(view.changes, place) != interventions.ON
 
 
@@ -279,9 +276,7 @@ def _states(session: Session[Heads], places: Sequence[Place]) -> dict[Place, Sta
 
 
 def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[Change, ...]:
-    pins = [
-        change for change in session.view.changes if change.action not in interventions.SWITCHED
-    ]
+    pins = [one for one in session.view.changes if one.action not in interventions.SWITCHED]
     return interventions.in_order((*interventions.of_states(states), *pins))
 
 
@@ -318,10 +313,8 @@ def _columns() -> dict[str, Any]:
         ),
     }  # fmt: skip
     for figure, title in heads_view.FIGURE_TITLES.items():
-        help, width = (
-            gettext(heads_view.FIGURE_TEXTS[figure]["help"]),
-            _WIDE if figure in _LONG else _NARROW,
-        )
+        help = gettext(heads_view.FIGURE_TEXTS[figure]["help"])
+        width = _WIDE if figure in _LONG else _NARROW
         if figure in _SHARES:
             columns[title] = kinds.ProgressColumn(
                 said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=width

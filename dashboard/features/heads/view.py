@@ -14,16 +14,8 @@ from functools import partial
 from typing import NamedTuple
 
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.links import fits
 from dashboard.links.fields import AUTO, Choice, Text, device
-from dashboard.links.fits import (
-    EXAMPLE,
-    named,
-    reference,
-    resolve,
-    translation_request,
-    usual_corpus,
-    usual_panels,
-)
 from dashboard.links.link import Field, Link, Reader, View
 from dashboard.links.panels import SENTENCE, corpus, kind, one_kind, read_map, text, usual_sentence
 from dashboard.records import interventions
@@ -159,12 +151,12 @@ class CheckpointField(Field[Heads, str]):
         given = reader.take(_PANEL)
         if given is None:
             return usual
-        found = named(catalogue, view.corpus, given)
+        found = fits.named(catalogue, view.corpus, given)
         if not found:
             reader.problem(
                 gettext(
                     _SAID["panel"], parameter=_PANEL, given=shown(given),
-                    example=translated(EXAMPLE), usual=usual,
+                    example=translated(fits.EXAMPLE), usual=usual,
                 )
             )  # fmt: skip
         return found or usual
@@ -223,13 +215,13 @@ class MapField(Field[Heads, str]):
 
 def usual_checkpoint(catalogue: Catalogue, trained_on: str) -> str:
     """A Transformer of the corpus if there is one, since it has many heads."""
-    here = [reference(catalogue, entry) for entry in catalogue.usual(trained_on)]
-    return _USUAL if _USUAL in here else next(iter(usual_panels(catalogue, trained_on)), "")
+    here = [fits.reference(catalogue, entry) for entry in catalogue.usual(trained_on)]
+    return _USUAL if _USUAL in here else next(iter(fits.usual_panels(catalogue, trained_on)), "")
 
 
 def default_view(catalogue: Catalogue) -> Heads:
     """The view of the bare address."""
-    trained_on = usual_corpus(catalogue)
+    trained_on = fits.usual_corpus(catalogue)
     return Heads(
         checkpoint=usual_checkpoint(catalogue, trained_on), corpus=trained_on,
         text=usual_sentence(catalogue, trained_on),
@@ -249,8 +241,9 @@ class Requests(NamedTuple):
 def requests(view: Heads, checkpoint: Checkpoint) -> Requests:
     """The translation as it is and under the changes; the figures, which no change concerns."""
     translation = partial(
-        translation_request, checkpoint, text=view.text, target=view.target, device=view.device
-    )
+        fits.translation_request, checkpoint, text=view.text, target=view.target,
+        device=view.device,
+    )  # fmt: skip
     options = {"text": view.text, "target": view.target}
     figures = Request.make(TASK, data=checkpoint.name, options=options, device=view.device)
     changes: dict[str, str] = {"changes": interventions.write_changes(view.changes)}
@@ -270,7 +263,7 @@ def head_name(kind: str, layer: int, head: int | str) -> str:
 
 def usual_text(view: Heads, catalogue: Catalogue) -> str:
     """A sentence to start with; of a checkpoint that does not translate, its own."""
-    checkpoint = resolve(catalogue, view.corpus, view.checkpoint)
+    checkpoint = fits.resolve(catalogue, view.corpus, view.checkpoint)
     if checkpoint and one_kind([checkpoint]) and (examples := checkpoint.examples):
         return next((one for one in examples if " " in one), examples[0])
     return usual_sentence(catalogue, view.corpus)

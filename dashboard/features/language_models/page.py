@@ -65,14 +65,12 @@ def _controls(session: Session[LanguageModels]) -> _Places:
     places = checkpoints.draw_panels(
         session, formulas=False, without=language.without, offered=offered
     )
-    _own_prompts(session, places)
+    _prompts(session, places)
     checkpoints.add_panel(session, offered)
     return _Places(legend, places, shown.container())
 
 
-def _own_prompts(
-    session: Session[LanguageModels], places: dict[str, checkpoints.PanelPlaces]
-) -> None:
+def _prompts(session: Session[LanguageModels], places: dict[str, checkpoints.PanelPlaces]) -> None:
     """The prompt of each panel, where there are several to compare."""
     view = session.view
     if len(view.panels) < 2:
@@ -92,9 +90,7 @@ def _own_prompts(
     session.update(prompts=language.with_prompts(view, own).prompts)
 
 
-def _whole(
-    view: LanguageModels, catalogue: Catalogue, jobs: Jobs
-) -> Iterator[tuple[str, Request]]:
+def _all(view: LanguageModels, catalogue: Catalogue, jobs: Jobs) -> Iterator[tuple[str, Request]]:
     """The chosen map of each panel whose maps are only seen in parts, by the panel's letter."""
     known, prompts = language.models_of(catalogue), language.prompts_of(view)
     for letter, asked in language.requests(view, catalogue).items():
@@ -119,7 +115,7 @@ def _scale(view: LanguageModels, done: list[Result]) -> maps.Scale:
 def _results(session: Session[LanguageModels], places: _Places) -> None:
     view, catalogue = session.view, session.catalogue
     asked, known = language.requests(view, catalogue), language.models_of(catalogue)
-    whole = dict(_whole(view, catalogue, session.jobs))
+    whole = dict(_all(view, catalogue, session.jobs))
     scale = _scale(view, session.jobs.done())
     with places.legend:
         charts.legend(scale.vmax, log=scale.log, signed=scale.signed)
@@ -181,6 +177,6 @@ PAGE = Page(
     name="language_models", **beside(__file__, "words.toml")["heading"], link=language.LINK,
     controls=_controls,
     requests=lambda view, catalogue: language.requests(view, catalogue).values(),
-    follow_ups=lambda *given: [asked for _, asked in _whole(*given)],
+    follow_ups=lambda *given: [asked for _, asked in _all(*given)],
     work=language.work, results=_results, empty=_nothing, panels=1, height=_HEIGHT,
 )  # fmt: skip

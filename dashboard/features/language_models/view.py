@@ -74,9 +74,7 @@ def _usual_prompt(view: panels.Checkpoints, catalogue: Catalogue) -> str:
 def prompts_of(view: LanguageModels) -> dict[str, str]:
     """What each panel reads, by its letter."""
     own = (*view.prompts, *("" for _ in view.panels))
-    return {
-        letter: prompt or view.text for letter, prompt in zip(view.by_letter, own, strict=False)
-    }
+    return {letter: one or view.text for letter, one in zip(view.by_letter, own, strict=False)}
 
 
 def with_prompts(view: LanguageModels, own: Mapping[str, str]) -> LanguageModels:
@@ -134,11 +132,9 @@ def request(view: LanguageModels, checkpoint: Checkpoint, prompt: str, map: str 
 def requests(view: LanguageModels, catalogue: Catalogue) -> dict[str, Request]:
     """What each panel asks for that has a model here and a prompt, by its letter."""
     known, prompts = models_of(catalogue), prompts_of(view)
-    return {
-        letter: request(view, known[panel], prompts[letter])
-        for letter, panel in view.by_letter.items()
-        if panel in known and prompts[letter]
-    }
+    return {letter: request(view, known[panel], prompts[letter])
+            for letter, panel in view.by_letter.items()
+            if panel in known and prompts[letter]}  # fmt: skip
 
 
 def work(request: Request) -> float:

@@ -128,11 +128,10 @@ def _controls(session: Session[Course]) -> _Places:
 def _sources(lesson: Lesson) -> str:
     """What the lesson rests on: a section of the book, papers, or both."""
     papers = gettext(lesson.papers)
-    if lesson.section and papers:
-        return gettext("{book}; {papers}.", book=course.cited(lesson.section), papers=papers)
-    return gettext(
-        "{sources}.", sources=course.cited(lesson.section) if lesson.section else papers
-    )
+    book = course.cited(lesson.section) if lesson.section else ""
+    if book and papers:
+        return gettext("{book}; {papers}.", book=book, papers=papers)
+    return gettext("{sources}.", sources=book or papers)
 
 
 def _ask(session: Session[Course], lesson: Lesson) -> None:

@@ -11,7 +11,6 @@ chapter on attention is the 11th, with the same sections.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +23,7 @@ from dashboard.features.lessons.lesson import Lesson
 from dashboard.language import ENGLISH, gettext, gettext_noop
 from dashboard.links.fields import Choice, Setting
 from dashboard.links.link import Link
-from dashboard.records.beside import beside
+from dashboard.records.beside import beside, read_beside
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Result, Scalar
@@ -64,9 +63,7 @@ def address(section: str, spoken: str) -> str:
 
 _KEY = "lessons-progress"
 _HTML = '<nav><ol></ol><span class="said" role="status"></span><button></button></nav>'
-_CSS, _JS = (
-    Path(__file__).with_name(f"progress.{kind}").read_text("utf-8") for kind in ("css", "js")
-)
+_CSS, _JS = (read_beside(__file__, f"progress.{kind}") for kind in ("css", "js"))
 _row = component("attention_workbench_lessons", html=_HTML, css=_CSS, js=_JS)
 
 

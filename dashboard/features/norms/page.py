@@ -110,9 +110,7 @@ def said(result: Result, name: str, value: float) -> str:
 def followers(sliders: Sliders) -> Iterator[live.Followers]:
     """What each slider moves."""
     for slider, (drawn, told) in _FOLLOW.items():
-        made = {
-            name: lambda _, found, name=name: prepared(found[norms.TASK], name) for name in drawn
-        }
+        made = {n: lambda _, found, n=n: prepared(found[norms.TASK], n) for n in drawn}
         words = {
             name: lambda value, found, name=name: said(found[norms.TASK], name, float(value))
             for name in told

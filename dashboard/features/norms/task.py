@@ -95,6 +95,4 @@ def _changes(padding: int, generator: torch.Generator) -> dict[str, Tensor]:
         "sequence": lambda x: layer_norm(x, x.shape[1:]),
         "batch": lambda x: batch_norm(x.mT, None, None, training=True).mT,
     }
-    return {
-        name: norm(long)[:, :longest][valid] - norm(short)[valid] for name, norm in norms.items()
-    }
+    return {n: norm(long)[:, :longest][valid] - norm(short)[valid] for n, norm in norms.items()}

@@ -57,17 +57,13 @@ def _changes(sentences: Sequence[str]) -> None:
         if len(sentences) > _CHANGES_SHOWN:
             with st.expander(gettext("All {count:,} changes", count=len(sentences))):
                 every = pd.DataFrame({gettext("Change"): [*map(translated, sentences)]})
-                st.dataframe(
-                    every, hide_index=True, height=_TABLE_HEIGHT, alt=gettext("Every change")
-                )
+                alt = gettext("Every change")
+                st.dataframe(every, hide_index=True, height=_TABLE_HEIGHT, alt=alt)
 
 
 def _found(session: Session[PluginsView]) -> None:
-    matching = {
-        one.name: names
-        for one in session.catalogue.distributions.values()
-        if (names := found(one, session.catalogue, session.view.find))
-    }
+    matching = {one.name: names for one in session.catalogue.distributions.values()
+                if (names := found(one, session.catalogue, session.view.find))}  # fmt: skip
     count = sum(len(own) for names in matching.values() for own in names.values())
     words = shown(session.view.find)
     st.caption(plain(gettext("{count:,} found for {words}.", count=count, words=words)))

@@ -78,9 +78,8 @@ def _flow(result: Result) -> None:
             with shown.container(gap="xsmall"):
                 shown.markdown(rf"$\displaystyle {step['formula']}$")
                 shape = ", ".join(map(str, shapes[name]))
-                shown.caption(
-                    gettext(_SAID["shape"], shape=shape, caption=gettext(step["caption"]))
-                )
+                caption = gettext(step["caption"])
+                shown.caption(gettext(_SAID["shape"], shape=shape, caption=caption))
                 numbers = matrix(result.tables[f"flow_{name}"])
                 wave = name in ("sines", "cosines", "encoding", "output")
                 charts.show_values(

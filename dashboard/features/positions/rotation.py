@@ -296,11 +296,8 @@ def rotation(result: Result, view: positions.Positions, sliders: Mapping[str, Sl
         )
         live.words("matrices", _numbers(result, settings), sliders.values(), "latex")
         live.words(_ROTATION, _sentence(result, settings), sliders.values(), "markdown")
-        shown.markdown(
-            gettext(
-                _SAID["checked"], count=facts["compared"], deviation=_power(facts["deviation"])
-            )
-        )
+        off = _power(facts["deviation"])
+        shown.markdown(gettext(_SAID["checked"], count=facts["compared"], deviation=off))
 
 
 def _bmatrix(rows: np.ndarray) -> str:

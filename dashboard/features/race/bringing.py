@@ -203,9 +203,8 @@ def _import(digest: str, name: str, session: Session[RaceView], event: Event) ->
     with suppress(OSError):
         Blobs().remove(digest)
     added, facts = add(event, name), event.result.facts if event.result else {}
-    notes = [
-        gettext("{race}: {count:,} trainings were taken in.", race=added, count=facts["kept"])
-    ]
+    kept = facts["kept"]
+    notes = [gettext("{race}: {count:,} trainings were taken in.", race=added, count=kept)]
     if count := facts["left_out"]:
         notes.append(ngettext("{count:,} line left out.", "{count:,} lines left out.", count))
         notes += map(translated, facts["problems"][:_NAMED])

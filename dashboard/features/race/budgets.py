@@ -72,11 +72,8 @@ def _changes(seen: Seen, by_key: Mapping[str, Sequence[Row]]) -> str:
         (gettext_noop("Worse than {reference} at every budget: {names}."), same[WORSE]),
         (gettext_noop("Another verdict against {reference} at another budget: {names}."), others),
     )
-    said = [
-        gettext(text, reference=seen.name(seen.reference), names=_some(names))
-        for text, names in found
-        if names
-    ]
+    said = [gettext(text, reference=seen.name(seen.reference), names=_some(names))
+            for text, names in found if names]  # fmt: skip
     return together([*first, *said])
 
 

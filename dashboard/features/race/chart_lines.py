@@ -23,9 +23,7 @@ _FENCE = 3  # interquartile ranges
 # What the columns are called, and how numbers are written in the tooltip.
 _TITLES = beside(__file__, "words.toml")["lines"]
 _FORMS = {"difference": ".3~g", "low": ".3~g", "high": ".3~g", "p": ".2~g"}
-_DIFFERENCES = pa.schema(
-    [(name, pa.float64() if name in _FORMS else pa.string()) for name in _TITLES]
-)
+_DIFFERENCES = pa.schema([(n, pa.float64() if n in _FORMS else pa.string()) for n in _TITLES])
 
 
 class DifferencesShape(NamedTuple):
@@ -134,9 +132,8 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         .properties(name="dots")
     )  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), zero, bars, dots])
-    return theme.finished(
-        chart, width=_WIDTH, height=_LANE * len(shape.names), params=values_of(data)
-    )
+    height = _LANE * len(shape.names)
+    return theme.finished(chart, width=_WIDTH, height=height, params=values_of(data))
 
 
 _HEIGHT = 230  # px, of the lines

@@ -111,9 +111,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     )  # fmt: skip
     pointed = hover("column", "row")
     chosen = alt.selection_point(name=SELECTED, fields=["column", "row", "key"], on="click")
-    tooltip = [
-        alt.Tooltip(f"{column}:N", title=gettext(title)) for column, title in _TITLES.items()
-    ]
+    tooltip = [alt.Tooltip(f"{name}:N", title=gettext(title)) for name, title in _TITLES.items()]
     base = alt.Chart(data["cells"]).encode(x=x, y=y)
     cells = (
         base.mark_rect(stroke=theme.QUIET)

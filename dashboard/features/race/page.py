@@ -113,9 +113,8 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
         return
     if race.at_this_budget(task, _listed()[0]):
         key = place(session.key("joined"), bool(session.view.joined), session.fresh)
-        joined = st.toggle(
-            gettext("With rows of other races"), key=key, help=gettext(_SAID["joined"])
-        )
+        label = gettext("With rows of other races")
+        joined = st.toggle(label, key=key, help=gettext(_SAID["joined"]))
         session.update(joined="1" if joined else "")
     now = chosen(session.view, race, session.catalogue)
     keys = {one.key: one for one in now.entrants}

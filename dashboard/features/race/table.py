@@ -139,9 +139,7 @@ def bundle(race: RaceRecord) -> bytes:
 def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The numbers by which the table sorts, and the texts that are seen."""
     columns = {quality if name == "Quality" else name: one for name, one in _COLUMNS.items()}
-    numbers = [
-        {name: _value(row, field) for name, (field, _) in columns.items()} for row in seen.rows
-    ]
+    numbers = [{n: _value(row, field) for n, (field, _) in columns.items()} for row in seen.rows]
     texts = [{name: text(row, field) for name, (field, text) in columns.items()}
              for row in seen.rows]  # fmt: skip
     limits = seen.result.facts["limits"] or {"floors": ()}

@@ -209,9 +209,8 @@ def matrix(request: Request, context: Context) -> Result:
     cells: list[dict[str, Any]] = []
     left_out, undecided, budgets = list[str](), dict[str, int](), list[Budget]()
     for number, task in enumerate(race.plan.tasks):
-        context.report(
-            number / len(race.plan.tasks), gettext_noop("Comparing on {task}", task=task)
-        )
+        said = gettext_noop("Comparing on {task}", task=task)
+        context.report(number / len(race.plan.tasks), said)
         if task in FIELD:
             continue
         try:

@@ -77,9 +77,7 @@ def _course(cell: Cell, own: Sequence[Outcome]) -> Iterator[dict[str, Any]]:
 
 def _row(cell: Cell, budget: Budget) -> dict[str, Any]:
     who, best = entrant(cell.contestant), cell.best
-    on_the_way = {
-        f"part_{part}": known(100 * cell.by(budget.steps // part)) for part in PARTS[:-1]
-    }
+    on_the_way = {f"part_{n}": known(100 * cell.by(budget.steps // n)) for n in PARTS[:-1]}
     return {
         "key": who.key, "model": who.model, "size": SHAPES[who.model].hidden, "name": who.name,
         "ended": best.ended or best.problem, "solved": best.ended == SOLVED,

@@ -41,9 +41,7 @@ _TABLES = {
         ("operations", WHOLE), ("milliseconds", REAL), ("rate", REAL), ("edge", TEXT),
         ("problem", TEXT), ("equals", pa.list_(TEXT)), ("decides", WHOLE),
     ),
-    "curves": (
-        ("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL),
-    ),
+    "curves": (("key", TEXT), ("size", REAL), ("quality", REAL), ("low", REAL), ("high", REAL)),
     "learning": (("key", TEXT), ("epoch", REAL), ("loss", REAL)),
     "trials": (
         ("key", TEXT), ("rate", REAL), ("seed", WHOLE), ("tuning", pa.bool_()),
@@ -246,11 +244,8 @@ def _progress(plan: Plan, every: Sequence[Outcome]) -> dict[str, Any]:
 
 def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
     specs = [installed().model(name) for name in models]
-    return {
-        spec.name: {p.name: SIZES[p.name] for p in spec.parameters if p.name in SIZES}
-        for spec in specs
-        if spec.task != "regression"
-    }
+    return {spec.name: {p.name: SIZES[p.name] for p in spec.parameters if p.name in SIZES}
+            for spec in specs if spec.task != "regression"}  # fmt: skip
 
 
 def _limits(found: Limits) -> dict[str, Any]:

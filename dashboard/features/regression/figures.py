@@ -66,9 +66,7 @@ def prepare_left_out(
         "line": _lines(len(panels), len(drawn)),
     }  # fmt: skip
     ends = curve_charts.round_ends(np.concatenate([known, points["prediction"]]))
-    shape = LeftOutShape(
-        tuple(colours[name] for name in panels), ends, of, len(points["row"]), note
-    )
+    shape = LeftOutShape(tuple(colours[n] for n in panels), ends, of, len(points["row"]), note)
     tables = {"points": curve_charts.table_of(points), "diagonal": pa.table({"end": [*ends]})}
     sentences = [gettext("Predicted against measured {name}.", name=of)]
     for name, frame in frames.items():
@@ -111,10 +109,8 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     predicted = gettext("predicted {name}", name=shape.of)
     scale = alt.Scale(domain=[*shape.ends], nice=False, zero=False)
     axis = alt.Axis(title=measured, grid=False, labelFlush=True, tickCount=5, format=theme.NUMBER)
-    y_scale, y_axis = (
-        lane.scale(*shape.ends),
-        lane.axis(predicted, curve_charts.ROOM, theme.NUMBER),
-    )
+    y_scale = lane.scale(*shape.ends)
+    y_axis = lane.axis(predicted, curve_charts.ROOM, theme.NUMBER)
     diagonal = (
         alt.Chart(data["diagonal"])
         .mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
@@ -268,9 +264,7 @@ def compared(
 ) -> None:
     """All panels in one plot, in their colours: curves, or predictions by what was measured."""
     first = next(iter(results.values()))
-    key = " ".join(
-        f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()
-    )
+    key = " ".join(f"{one} {results[one].digest} {title}" for one, title in titles.items())
     draw, alt = draw_left_out, gettext("Predicted against measured values, all panels")
     said = gettext("Dashed: predictions that equal what was measured.")
     if has_curve(first):

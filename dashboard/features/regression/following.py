@@ -24,9 +24,7 @@ from dashboard.ui.live import Followers, Found, Slider
 def sliders(view: Regression, catalogue: Catalogue) -> dict[str, list[Slider]]:
     """Those of each panel, by its letter; a panel that learns has none."""
     return {
-        letter: [
-            _slider(view, catalogue, letter, one) for one in _numbers(view, catalogue, letter)
-        ]
+        letter: [_slider(view, catalogue, letter, n) for n in _numbers(view, catalogue, letter)]
         for letter in view.by_letter
     }
 
@@ -84,9 +82,7 @@ def sentences(
     result, metrics = found[letter], catalogue.metrics.get(TASK, ())
     held = {one.title: result.facts["metrics"].get(one.name) for one in metrics if not one.unit}
     said = [
-        " · ".join(
-            f"{title} {number_words(one)}" for title, one in held.items() if one is not None
-        ),
+        " · ".join(f"{title} {number_words(n)}" for title, n in held.items() if n is not None),
         panels.learned_sentence(view.by_letter[letter], result.facts, catalogue),
         *(translated(one) for one in result.facts.get("remarks", ())),
     ]

@@ -89,9 +89,8 @@ def _results(session: Session[Regression], places: _Places) -> None:
             shown.title(titles[letter])
         with place.export:
             title = gettext("Kernel regression, {scoring}", scoring=titles[letter])
-            alone = regression.LINK.format(
-                replace(view, panels=(fit,), letters=""), session.catalogue
-            )
+            own = replace(view, panels=(fit,), letters="")
+            alone = regression.LINK.format(own, session.catalogue)
             export.panel_menu(export.Asked(request, alone), final, letter, title, vmax)
         with place.result:
             results.results(
@@ -103,11 +102,10 @@ def _results(session: Session[Regression], places: _Places) -> None:
             )  # fmt: skip
         if result:
             with place.whole:
-                shown.described(
-                    fit_panels.panel_description(
-                        letter, view.by_letter, result.facts, session.catalogue
-                    )
+                said = fit_panels.panel_description(
+                    letter, view.by_letter, result.facts, session.catalogue
                 )
+                shown.described(said)
             with place.remarks:
                 said = following.sentences(letter, view, found, session.catalogue)
                 live.words(f"panel {letter}", said, sliders[letter])

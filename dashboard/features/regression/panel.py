@@ -144,11 +144,9 @@ def _of(specs: Iterable[Parameter], values: Pairs) -> Iterator[tuple[Parameter, 
 def _values(fit: Fit, catalogue: Catalogue) -> dict[str, tuple[Parameter, Scalar]]:
     own = _of(fit_parameters(catalogue, fit), fit.parameters)
     of_normaliser = _of(parameters_of(catalogue, fit.normaliser), fit.normaliser_parameters)
-    return {
-        kind + spec.name: (spec, value)
-        for kind, held in (("", own), (_OF_NORMALISER, of_normaliser))
-        for spec, value in held
-    }
+    return {kind + spec.name: (spec, value)
+            for kind, held in (("", own), (_OF_NORMALISER, of_normaliser))
+            for spec, value in held}  # fmt: skip
 
 
 def _learned(
@@ -164,12 +162,9 @@ def _learned(
 
 def _with_starts(fit: Fit, facts: Facts, catalogue: Catalogue) -> tuple[str, int]:
     """The learned values in a line, and how many weights were learned if these are not all."""
-    values = [
-        gettext(
-            "{value} (from {start})", value=setting_words(spec, value), start=number_words(start)
-        )
-        for spec, value, start in _learned(fit, facts, catalogue)
-    ]
+    found = [(setting_words(spec, value), number_words(start))
+             for spec, value, start in _learned(fit, facts, catalogue)]  # fmt: skip
+    values = [gettext("{value} (from {start})", value=now, start=start) for now, start in found]
     count = facts.get("parameters", 0)
     return listed(values), count if count > len(values) else 0
 
@@ -270,10 +265,8 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
     # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
     catalogue, fresh = session.catalogue, session.fresh
     panel = draw_normaliser(session, panel, f"{key}--normaliser")
-    parameters = catalogue.scorings[panel.scoring].parameters
-    values = dict(panel.parameters) | dict(
-        draw_parameters(parameters, panel.parameters, key, fresh)
-    )
+    specs, values = catalogue.scorings[panel.scoring].parameters, dict(panel.parameters)
+    values |= dict(draw_parameters(specs, panel.parameters, key, fresh))
     learn = learns(panel, catalogue) and bool(
         draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", fresh)
     )
@@ -293,7 +286,7 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
                         format_func=lambda name: models[name].title,
                     )  # fmt: skip
                     panel = replace(panel, model=model)
-                own = [k for k in fit_parameters(catalogue, panel) if k not in parameters]
+                own = [k for k in fit_parameters(catalogue, panel) if k not in specs]
                 values |= dict(draw_parameters(own, pairs(values), f"{key}-{panel.model}", fresh))
                 if learn:
                     fitting = draw_parameters(how, fitting, f"{key}--fit", fresh)

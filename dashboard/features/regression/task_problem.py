@@ -403,17 +403,13 @@ def read_problem(request: Request) -> Problem:
 
     ValueError: it is not here or not of regression, a bad parameter, a faulty table.
     """
-    settings = {
-        name.removeprefix(DATA_OPTION): value
-        for name, value in request.options
-        if name.startswith(DATA_OPTION)
-    }
+    settings = {name.removeprefix(DATA_OPTION): value for name, value in request.options
+                if name.startswith(DATA_OPTION)}  # fmt: skip
     if is_upload(request.data):
         if settings:
             raise ContractError(f"an uploaded table has no option {DATA_OPTION + min(settings)!r}")
-        table = ordered(
-            read_table(stored(request.data), str(dict(request.options).get(COLUMNS, "")))
-        )
+        columns = str(dict(request.options).get(COLUMNS, ""))
+        table = ordered(read_table(stored(request.data), columns))
         data = as_regression(table)
         measured = data.y[queried_rows(data.x)] if data.x.shape[1] > 1 else None
         digest = request.data.removeprefix(UPLOAD)

@@ -86,11 +86,8 @@ class Panels(Field[Regression, tuple[Fit, ...]]):
 @functools.lru_cache(maxsize=4)
 def usual_panels(catalogue: Catalogue) -> tuple[Fit, ...]:
     """Average pooling, a fixed width, a learned width, and another kernel."""
-    return tuple(
-        fits.default_fit(catalogue, scoring, learn=learn)
-        for scoring, learn in _USUAL
-        if scoring in catalogue.scorings
-    )
+    return tuple(fits.default_fit(catalogue, scoring, learn=learn)
+                 for scoring, learn in _USUAL if scoring in catalogue.scorings)  # fmt: skip
 
 
 def default_view(catalogue: Catalogue) -> Regression:

@@ -24,11 +24,9 @@ def setup_of(training: Training) -> str:
     words = []
     if trained_on := facts.get("trained_on"):
         held_out = facts.get("pairs", trained_on) - trained_on
-        pairs = (
-            gettext_noop("{learned:,} pairs learned, {held_out:,} held out")
-            if held_out
-            else gettext_noop("{learned:,} pairs learned")
-        )
+        pairs = gettext_noop("{learned:,} pairs learned")
+        if held_out:
+            pairs = gettext_noop("{learned:,} pairs learned, {held_out:,} held out")
         words.append(gettext(pairs, learned=trained_on, held_out=held_out))
     elif size := options.get(PAIRS):
         words.append(gettext("up to {size:,} pairs", size=size))

@@ -204,9 +204,8 @@ def _grid(
 ) -> None:
     def toggle(id: str) -> None:
         ids = [one for one in letters if one != id] if id in letters else [*letters, id]
-        session.change(
-            replace(session.view, shown=tuple(one[: link_fields.ID_DIGITS] for one in ids))
-        )
+        seen = tuple(one[: link_fields.ID_DIGITS] for one in ids)
+        session.change(replace(session.view, shown=seen))
 
     with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
         for training in trainings:

@@ -185,11 +185,9 @@ def final_figures(
 
 
 def _relative_entropy(translator: Translator, pairs: Sequence[SentencePair]) -> float | None:
-    readable = [
-        (pair.source, pair.target)
-        for pair in pairs
-        if translator.reads(pair.source) and translator.reads(pair.target, target=True)
-    ]
+    reads = translator.reads
+    readable = [(pair.source, pair.target) for pair in pairs
+                if reads(pair.source) and reads(pair.target, target=True)]  # fmt: skip
     total, rows = 0.0, 0
     for sites in translator.look(readable):
         for site, weights in sites.items():

@@ -52,12 +52,9 @@ def options(registry: Registry) -> list[dict[str, Any]]:
 
 def presets(registry: Registry) -> dict[str, dict[str, dict[str, Scalar]]]:
     """For each preset and each translation model the value of every option."""
+    models = [one for one in registry.models.values() if one.task == "translation"]
     return {
-        name: {
-            model.name: values_of(preset, model.name, model.parameters)
-            for model in registry.models.values()
-            if model.task == "translation"
-        }
+        name: {one.name: values_of(preset, one.name, one.parameters) for one in models}
         for name, preset in PRESETS.items()
     }
 

@@ -41,9 +41,7 @@ def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
     if name == SOFTMAX:
         return []
     specs = catalogue.normalisers[name].parameters if name in catalogue.normalisers else ()
-    words = (
-        layout.setting_words(spec, values[spec.name]) for spec in specs if spec.name in values
-    )
+    words = (layout.setting_words(s, values[s.name]) for s in specs if s.name in values)
     return [" ".join([layout.normaliser_title(name, catalogue), *words])]
 
 
@@ -64,12 +62,8 @@ def score_metric(training: Training, catalogue: Catalogue) -> Metric:
 def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[str, str]:
     """By letter, the scoring and what else tells the trainings apart, behind the letter."""
     others = other_titles(chosen, catalogue)
-    return {
-        letter: " · ".join(
-            [f"{letter} {scoring_title(training.request.scoring, catalogue)}", *others[letter]]
-        )
-        for letter, training in chosen.items()
-    }
+    own = {letter: scoring_title(one.request.scoring, catalogue) for letter, one in chosen.items()}
+    return {letter: " · ".join([f"{letter} {own[letter]}", *others[letter]]) for letter in chosen}
 
 
 def other_titles(

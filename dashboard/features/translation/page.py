@@ -124,11 +124,9 @@ def _result(
         )  # fmt: skip
 
     if request is None:
-        empty = gettext(
-            "The sentence is empty: write one above, and its translation appears here."
-        )
+        none = gettext("The sentence is empty: write one above, and its translation appears here.")
         here = checkpoints_of(session.view, session.catalogue).values()
-        shown.caption(gettext(translations.EMPTY) if links.one_kind(here) else empty)
+        shown.caption(gettext(translations.EMPTY) if links.one_kind(here) else none)
     else:
         results.results(session.jobs, request, draw, height, f"panel-{letter}-result", grows=True)
 

@@ -77,12 +77,9 @@ def requests(view: Translation, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must translate, by the letter of its panel; nothing without a sentence."""
     if not view.text:
         return {}
-    return {
-        letter: translation_request(
-            checkpoint, text=view.text, target=view.target, beam=view.beam, device=view.device
-        )
-        for letter, checkpoint in panels.checkpoints_of(view, catalogue).items()
-    }
+    given = {"text": view.text, "target": view.target, "device": view.device}
+    return {letter: translation_request(checkpoint, **given, beam=view.beam)
+            for letter, checkpoint in panels.checkpoints_of(view, catalogue).items()}  # fmt: skip
 
 
 def _kind_and_map(given: str) -> tuple[str, str]:
