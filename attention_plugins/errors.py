@@ -1,4 +1,4 @@
-"""What is raised where the contract is broken."""
+"""What is raised where the contract is broken, and what an error says in a line."""
 
 
 class ContractError(ValueError):

@@ -28,10 +28,13 @@ export default function ({ key, data, parentElement }) {
   before.get(key)?.();
   const place = parentElement.querySelector("p");
   place.className = data.kind;
+  let told;
   const tell = () => {
     const live = document.body.value, at = live && data.sliders[live.of];
     const moves = at !== undefined && Math.abs(live.at - at) > 1e-9;
     const text = (moves ? live.words[data.name] : null) ?? data.text;
+    if (text === told) return;  // the page need not be laid out anew
+    told = text;
     place.replaceChildren(...(drawn[data.kind]?.(text) ?? [text]));
   };
   document.body.addEventListener("live words", tell);
