@@ -222,7 +222,11 @@ def test_times_that_serve_others_say_when_they_were_measured(monkeypatch):
     monkeypatch.setattr(page.shown, "caption", said.append)
     facts = {"device": "cpu", "threads": 1, "torch": "2", "seconds": 1.0, "rounds": 3}
     page._origin(facts)
-    page._origin({**facts, "measured": 1_764_174_665.9})
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "Asia/Shanghai")
+        time.tzset()
+        page._origin({**facts, "measured": 1_764_174_665.9})
+    time.tzset()
     added = "It ended at 16:31:05 UTC; for 5 minutes others who ask for the same see these times"
     assert (added in said[0], added in said[1]) == (False, True)
     recorded = {"date": "2026-11-20", "processor": "abacus", "cores": 5, "command": "again"}
