@@ -245,10 +245,14 @@ def test_the_table_of_other_packages_counts_their_problems(shop, opened):
     like = shop.facts["failures"][0]
     shop.facts["distributions"] = [about(f"bad-{n}") for n in range(8)]
     shop.facts["failures"] = [{**like, "distribution": f"bad-{n}"} for n in range(8)] * 2
-    (others,) = [one.value for one in opened("plugins").dataframe]
+    app = opened("plugins")
+    (others,) = [one.value for one in app.dataframe]
     assert [*others["Problems"]] == [2, 2]
     assert [*others["Package"]] == ["bad-6", "bad-7"]
     assert [*others["Version"]] == ["0.3"] * 2
+    app.selectbox("plugins-others").set_value("bad-7").run()
+    assert dict(app.query_params) == {"show": "bad-7"}
+    assert "**bad-7**" in texts(app)
 
 
 def test_what_is_found_in_more_than_six_packages_is_counted(shop, opened):
