@@ -193,6 +193,10 @@ def test_a_running_job_shows_the_points_so_far(opened, backend, monkeypatch, cha
     for (points, lines), known, missing in zip(drawn, expected, gaps, strict=True):
         assert {(r["x"], r["y"]) for r in points} == known
         assert {(r["x"], r["y"]) for r in lines} == known | missing, "no line over what is missing"
+    del events[2:]
+    early = opened("complexity", times="here")
+    assert not early.exception
+    assert len(charts(early)) == 1, "there are no two sizes d yet"
 
 
 def test_a_failed_job_says_why(opened, backend):
