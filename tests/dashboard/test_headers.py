@@ -67,6 +67,10 @@ def test_only_what_comes_from_here_is_run():
     digests = (hashlib.sha256(one.encode()).digest() for one in (inline, SERVER_IS))
     known = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
     assert allowed["script-src"] == ["'self'", "blob:", *known]
+    assert allowed["base-uri"] == allowed["form-action"] == ["'self'"]
+    assert {"ws:", "wss:"} < {*allowed["connect-src"]}, "over TLS as well"
+    assert {"blob:", "data:"} < {*allowed["img-src"]}
+    assert ("data:" in allowed["font-src"], "blob:" in allowed["worker-src"]) == (True, True)
     assert not {"'unsafe-eval'", "*", "https:"} & {
         word for part in allowed.values() for word in part
     }
@@ -81,8 +85,11 @@ def test_frames_are_a_setting(monkeypatch):
     assert policy()["frame-ancestors"] == wanted
 
 
-def test_the_server_uses_them():
-    assert [each.cls for each in middleware()] == [SecurityHeaders, Hosts]
+def test_the_server_uses_them(monkeypatch):
+    monkeypatch.setenv("ATTENTION_HOSTS", "lab.example *.school.example")
+    _, hosts = own = middleware()
+    assert [each.cls for each in own] == [SecurityHeaders, Hosts]
+    assert hosts.kwargs == {"listed": ["lab.example", "*.school.example"]}
     used = [each.cls for each in streamlit_app.app._user_middleware]
     own = [Sockets, SecurityHeaders, Hosts, FormerLinks, AskedUploads, Owners, Previews, Unchanged]
     assert used == own

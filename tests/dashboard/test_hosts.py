@@ -90,7 +90,8 @@ def test_every_host_of_a_request_counts():
 
 
 def test_a_proxy_is_trusted_until_names_are_listed():
-    assert let_in("lab.example", x_forwarded_for="10.0.0.9")
+    for added in ("x_forwarded_for", "x_forwarded_host", "x_forwarded_proto", "forwarded", "via"):
+        assert let_in("lab.example", **{added: "10.0.0.9"})
     assert not let_in("lab.example", listed=["other.example"], x_forwarded_for="10.0.0.9")
     assert let_in("lab.example", listed=["other.example", "lab.example"])
 
@@ -109,6 +110,11 @@ def test_a_proxy_is_trusted_until_names_are_listed():
 )
 def test_listed_names_may_stand_for_all_below_them(host, listed, expected):
     assert let_in(host, listed=[listed]) is expected
+
+
+def test_the_name_of_this_machine_may_have_capitals(monkeypatch):
+    monkeypatch.setattr(socket, "gethostname", lambda: "Lab.School.Example")
+    assert let_in("lab.school.example")
 
 
 def test_what_has_no_host_such_as_a_start_is_left_alone():
@@ -135,7 +141,7 @@ def test_a_websocket_of_another_sites_page_is_refused_before_streamlit_asks_the_
     assert asked_from("http://localhost:3000")
     for origin in ("https://evil.example", "http://lab.example:1", "null", "http://[", ""):
         assert not asked_from(origin)
-    own = {"server.corsAllowedOrigins": ["https://school.example"], "server.enableCORS": True,
+    own = {"server.corsAllowedOrigins": ["https://school.example "], "server.enableCORS": True,
            "browser.serverAddress": "front.example"}  # fmt: skip
     monkeypatch.setattr("streamlit.config.get_option", own.__getitem__)
     assert asked_from("https://school.example")

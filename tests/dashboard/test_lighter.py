@@ -61,6 +61,10 @@ def test_a_copied_place_goes_on_by_itself(lightened):
     assert copied_main._cursor.delta_path == [0, 1]
     assert copied._cursor.delta_path == [0, 0, 0]
     assert inner._cursor.delta_path == [0, 0, 1]
+    drawn: Any = SparseList()
+    drawn[0] = "one"
+    deepcopy(drawn)[1] = "two"
+    assert len(drawn) == 1
 
 
 @pytest.mark.parametrize("section", ["theme", "theme.light", "theme.dark.sidebar"])
@@ -101,7 +105,8 @@ def test_a_fragment_is_drawn_once_all_that_a_run_sent_is_on_its_way(lightened, t
         ask(state)
     assert [run.fragment_id for run in begun] == ["fragment"] * (not timer)
     session.request_rerun(ClientState())
-    assert len(begun) == 1 + (not timer)
+    session.request_rerun(None)
+    assert len(begun) == 2 + (not timer)
 
 
 def begins(*fragments):

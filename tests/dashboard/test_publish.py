@@ -140,8 +140,9 @@ def test_a_kept_page_has_its_sliders_while_it_gives_the_same_results(tmp_path, b
     shown_file.begin()
     kept = page_menu._page(shown_file.drawn(path, "en", 60), "mine", "as it was")
     panel = kept.panels[0]
-    more = {"seconds": 7.0} if same else {"edited": True}
-    other = replace(panel.result, facts={**panel.result.facts, **more})
+    more = {"seconds": 7.0, "work_seconds": 7.0} if same else {"edited": True}
+    backwards = reversed([*panel.result.facts.items()])
+    other = replace(panel.result, facts={**dict(backwards), **more})
     kept = replace(kept, panels=(replace(panel, result=other), *kept.panels[1:]))
     run = run_store().keep(kept)
     folder = tmp_path / "site"

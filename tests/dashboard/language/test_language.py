@@ -88,6 +88,30 @@ def test_the_catalogue_beside_the_caller_counts_first(tmp_path, monkeypatch):
     assert found.number("{count} row", "{count} rows", 2, "dashboard.ui.frame") == "{count} 插图"
 
 
+@pytest.mark.usefixtures("chinese")
+def test_a_package_speaks_for_its_own_pages_alone(tmp_path, monkeypatch):
+    made = polib.POFile()
+    made.metadata = {
+        "Content-Type": "text/plain; charset=UTF-8", "Plural-Forms": "nplurals=2; plural=(n != 1);"
+    }  # fmt: skip
+    for one, other in (("Copy link", "别的"), ("Theirs", "他们的"), ("{a} is odd", "{a} 奇怪")):
+        made.append(polib.POEntry(msgid=one, msgstr=other))
+    plural = {0: "{count} 一", 1: "{count} 多"}
+    made.append(
+        polib.POEntry(msgid="{count} one", msgid_plural="{count} ones", msgstr_plural=plural)
+    )
+    (tmp_path / "their_pages").mkdir()
+    (tmp_path / "their_pages" / "__init__.py").touch()
+    made.save(str(tmp_path / "their_pages" / "zh.po"))
+    monkeypatch.syspath_prepend(tmp_path)
+    found = catalogues.Catalogue("zh", lambda: ("their_pages", "not_there"))
+    assert found.text("Copy link", "their_pages.page") == "别的"
+    assert [found.said(text) for text in ("Copy link", "Theirs", "this is odd")] == [
+        "复制链接", "他们的", "this is odd",
+    ]  # fmt: skip
+    assert found.number("{count} one", "{count} ones", 2, "their_pages") == "{count} 多"
+
+
 def test_the_caller_is_the_module_that_asks(monkeypatch):
     asked = []
 

@@ -72,6 +72,7 @@ def test_a_text_is_known_whole_or_by_its_form(text, said):
         ("need 1 <= head <= 4, got 'step'", "注意力头须在 1 到 4 之间，收到 'step'"),
         ("Gaussian Transformer", "Gaussian Transformer"),
         ("1,200 steps", "1,200 步"),
+        ("about 1.5e+06 hours", "约 1.5e+06 小时"),
         ("Random steps", "Random steps"),
         ("about 3 hours", "约 3 小时"),
         ("about opening hours", "about opening hours"),

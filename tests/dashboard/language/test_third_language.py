@@ -20,7 +20,7 @@ from dashboard.language import (
     tag,
     translated,
 )
-from dashboard.language.message import unpacked
+from dashboard.language.message import changed, unpacked
 from dashboard.records.request import Request, Result
 from dashboard.ui import speaking
 
@@ -188,6 +188,13 @@ def test_messages_within_messages_are_translated():
         "translation mit bahdanau und additive: Der Prozess wurde durch SIGSEGV beendet: "
         "kernel.py, Zeile 7, in forward"
     )
+
+
+def test_a_message_is_changed_with_its_values():
+    inner = gettext_noop("{task} with {name}", task="a", name="b")
+    said = changed(gettext_noop("{job}: its process {ending}", job=inner, ending="c"), str.upper)
+    assert (said, said.form) == ("A WITH B: ITS PROCESS C", "{job}: its process {ending}")
+    assert (said.values["ending"], said.values["job"].values["name"]) == ("C", "B")
 
 
 @pytest.mark.usefixtures("german")

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 from support.catalogue import FACTS, normaliser, parameter, scoring
 
+from dashboard.links.attending import learns
 from dashboard.links.recipes import obstacle
+from dashboard.records.attending import Attending
 from dashboard.records.catalogue import Catalogue
 
 # Of each page: a link, the key of its normaliser, and the record that holds it.
@@ -85,6 +87,18 @@ def test_one_that_is_not_installed_stays_in_the_link(page, catalogue):
     assert record.options() == {"normaliser": "theirs", "normaliser.k": "3<b>"}
     assert not problems
     assert written == query
+    given = {"": "theirs", ".k": "3\u202e<b>", ".K!": "1"}
+    strange, problems, _, _ = parsed(page, catalogue, **given)
+    assert dict(strange.options()) == {"normaliser": "theirs", "normaliser.k": "3 <b>"}
+    assert not problems
+
+
+def test_a_panel_learns_where_its_scoring_or_its_normaliser_does(catalogue):
+    for scored, normalised, learned in (
+        ("gaussian", "softmax", True), ("uniform", "entmax", True), ("uniform", "softmax", False),
+        ("not_here", "not_here_either", False),
+    ):  # fmt: skip
+        assert learns(Attending(scoring=scored, normaliser=normalised), catalogue) == learned
 
 
 def test_a_scoring_with_a_way_of_its_own_takes_none(odd):

@@ -75,6 +75,7 @@ def test_a_link_gives_a_view_that_writes_the_same_link(catalogue, link):
 def test_a_bare_address_gives_every_default(catalogue):
     view, _ = LINK.parse({}, catalogue)
     assert view == View(scorings=("gaussian",), settings=(("round", False),))
+    assert LINK.format(View(scorings=("gaussian",)), catalogue) == {}  # before there was a “round”
 
 
 def test_a_field_sees_what_those_before_it_have_read(catalogue):
@@ -123,3 +124,11 @@ def test_of_much_that_is_offered_a_dozen_is_named(catalogue):
 def test_seeds_follow_one_another_and_begin_anew():
     assert [next_seed(seed) for seed in (0, 41)] == [1, 42]
     assert next_seed(int(SEED.high)) == 0
+
+
+def test_a_text_that_may_be_longer_than_a_line_keeps_its_lines(catalogue):
+    passage: Text[View] = Text(name="words", title="Words", longest=300)
+    link = Link(default=lambda _: View(), fields=(passage,))
+    words = f"{'w' * 250}\nv"
+    view, problems = link.parse({"words": words}, catalogue)
+    assert (view.words, problems) == (words, [])

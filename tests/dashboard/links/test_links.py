@@ -1,25 +1,31 @@
 import importlib
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlencode
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.catalogue import parameter, scoring
 
 from dashboard.features.regression import view as regression
 from dashboard.features.regression.view import Regression
 from dashboard.features.translation import view as translation
 from dashboard.links.fields import LETTERS
 from dashboard.links.fits import (
+    COLUMNS_FIELD,
     MODEL,
     Fit,
     data_parameters,
     fit_parameters,
+    fit_request,
     fitting_parameters,
 )
 from dashboard.links.link import Reader
+from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, pairs
+from dashboard.records.request import COLUMNS
 from dashboard.records.text import LONGEST_LINE, one_line, shown
 
 UPLOAD = "upload:" + "0123456789abcdef" * 4
@@ -231,3 +237,19 @@ def test_a_page_asks_for_the_device_of_its_link(catalogue, name):
     assert not problems
     assert asked
     assert {request.device for request in asked} == {"cpu"}
+
+
+def test_columns_are_of_a_table_alone(catalogue):
+    views = [SimpleNamespace(data=data, columns="1:2") for data in ("sine", UPLOAD)]
+    asked = [
+        fit_request(Fit(scoring="gaussian"), data=view.data, settings=(), columns=view.columns)
+        for view in views
+    ]
+    assert [COLUMNS in dict(one.options) for one in asked] == [False, True]
+    assert [COLUMNS_FIELD.write(view, catalogue) for view in views] == [{}, {COLUMNS: "1:2"}]
+
+
+def test_a_parameter_of_both_is_the_scorings(facts):
+    facts["scorings"].append(scoring("same", [parameter("hidden", 3, 1, 9)]))
+    (hidden,) = fit_parameters(Catalogue.of(facts), Fit(scoring="same"))
+    assert (hidden.name, hidden.default, hidden.high) == ("hidden", 3, 9)

@@ -65,6 +65,13 @@ def test_letters_stay_where_the_link_says_so(catalogue):
     assert query(view)["panels"] == "bd"
 
 
+def test_letters_that_are_not_those_of_the_link_are_refused(catalogue):
+    link = {"b": "bahdanau.additive", "d": "bahdanau.bilinear", "panels": "bc"}
+    view, problems = LINK.parse(link, catalogue)
+    assert [*view.by_letter] == ["a", "b"]
+    assert problems == ["panels=‘bc’: need the letters of the panels in this link, so ab is used"]
+
+
 def test_a_letter_goes_with_the_panel_that_is_refused(catalogue):
     given = {"b": "bahdanau.additive", "c": "%", "d": "bahdanau.bilinear", "panels": "bcd"}
     view, problems = LINK.parse(given, catalogue)

@@ -39,6 +39,8 @@ def several():
         trained_on("reverse", sides=list(SYMBOLS), examples=["a b c", "c b"]),
         trained_on("old"),
         trained_on("mine"),
+        trained_on("mixed"),
+        trained_on("mixed", examples=["ho ."]) | {"name": "later"},
         trained_on("odd", sides=["one"], examples="a b"),
         trained_on("worse", sides=[1, 2], examples=[3, "four"]),
     ]
@@ -51,6 +53,7 @@ def test_words_are_the_cards_then_the_data_sets_then_neutral(several):
     assert sides_of(several, [here["reverse"]]) == SYMBOLS == sides_of_corpus(several, "reverse")
     assert sides_of(several, [here["old"]]) == ("German", "Dutch")
     assert examples_of(several, "old") == ("geh .",)
+    assert examples_of(several, "mixed") == ("ho .",), "of the first that has some"
     for name in ("mine", "odd"):
         assert sides_of(several, [here[name]]) == NEUTRAL
         assert examples_of(several, name) == ()

@@ -11,9 +11,11 @@ import pytest
 import torch
 
 import attention_plugins
+from attention_plugins import record
 from dashboard.charts.frames import maps as frames_of
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.notebook import AttentionMaps, maps, watch
+from dashboard.notebook.maps import Explanation
 from dashboard.storage import page_run
 
 
@@ -121,6 +123,17 @@ def test_heads_count_from_one_in_every_chart(seen):
     assert seen.maps[0].plot(0).to_dict()["title"]["text"] == "own, head 1"
 
 
+def test_a_chart_is_of_the_head_and_the_input_and_in_the_looks_that_are_asked_for(seen):
+    own = seen.maps.named("own").labelled([*"abcde"])[0]
+    chart = own.plot(2, batch=1, scheme="dark", title="mine", signed=True).to_dict()
+    (rows,) = chart["datasets"].values()
+    wanted = own.weights[1, 2].flatten().tolist()
+    assert [row["value"] for row in rows] == pytest.approx(wanted, abs=1e-4)
+    assert (chart["title"]["text"], chart["config"]["background"]) == ("mine", "#12161c")
+    labels = {each["name"]: each["value"] for each in chart["params"] if "value" in each}
+    assert labels["queries"] == labels["keys"] == [*"abcde"]
+
+
 def test_what_a_causal_mask_hides_is_hatched():
     causal = AttentionMaps.of([[[1.0, 0.0], [0.5, 0.5]]])
     (rows,) = causal[0].plot().to_dict()["datasets"].values()
@@ -137,6 +150,13 @@ def test_a_table_begins_with_what_is_asked_for(seen):
     assert seen.to_pandas().columns.tolist()[:3] == ["query", "key", "weight"]
 
 
+def test_labels_in_a_table_keep_their_order_and_weights_in_half_precision_are_told():
+    halves = torch.tensor([[[0.75, 0.25]]], dtype=torch.bfloat16)
+    table = AttentionMaps.of(halves, ["je"], ["i", "am"]).to_pandas()
+    assert table["weight"].tolist() == [0.75, 0.25]
+    assert table["key"].cat.categories.tolist() == ["i", "am"]
+
+
 def test_a_file_for_runs_holds_every_map_of_every_input(seen, tmp_path):
     seen.save(tmp_path / "look.zip")
     (panel,) = page_run.read((tmp_path / "look.zip").read_bytes()).panels
@@ -150,9 +170,25 @@ def test_a_file_for_runs_holds_every_map_of_every_input(seen, tmp_path):
 
 
 def test_a_file_for_runs_says_which_weights_may_be_negative(seen, tmp_path):
-    AttentionMaps([replace(seen.maps[0], signed=True), seen.maps[1]]).save(tmp_path / "look.zip")
+    doubled = replace(seen.maps[0], signed=True, weights=2 * seen.maps[0].weights)  # sums of 2
+    AttentionMaps([doubled, seen.maps[1]]).save(tmp_path / "look.zip")
     (panel,) = page_run.read((tmp_path / "look.zip").read_bytes()).panels
     assert panel.result.tables["maps"]["signed"].to_pylist() == [True, True, False, False]
+
+
+def test_an_explanation_has_what_the_translator_told():
+    one = record.AttentionMap(
+        site=record.Site("cross", 1), weights=torch.tensor([[[-0.5, 1.5]]]), query_labels=("je",),
+        key_labels=("zebra", "<eos>"), normalised=False, signed=True,
+    )  # fmt: skip
+    found = Explanation(
+        record.Translation(
+            text="je", tokens=("je",), log_probabilities=(-0.5,), source_tokens=one.key_labels,
+            unknown=("zebra",), maps=(one,),
+        )
+    )  # fmt: skip
+    assert (found.log_probabilities, found.unknown) == ((-0.5,), ("zebra",))
+    assert [(each.name, each.signed) for each in found.maps] == [("decoder.1.cross", True)]
 
 
 def test_a_file_of_maps_is_read_again(seen, tmp_path):
@@ -186,8 +222,10 @@ def test_a_table_that_would_not_fit_is_refused(monkeypatch, seen):
         seen.to_pandas()
 
 
-def test_outside_of_notebooks_a_chart_opens_in_the_browser(monkeypatch, tmp_path, seen):
+@pytest.mark.parametrize("shell", [None, SimpleNamespace()])  # none, and one in a terminal
+def test_outside_of_notebooks_a_chart_opens_in_the_browser(monkeypatch, tmp_path, seen, shell):
     opened, saved = [], []
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     monkeypatch.setattr(maps.tempfile, "mkdtemp", lambda prefix: str(tmp_path))
     monkeypatch.setattr(maps.webbrowser, "open", opened.append)
     # Vega itself would be written into the file, which takes two seconds.

@@ -5,15 +5,16 @@ from __future__ import annotations
 import doctest
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import nn
 
 import dashboard.notebook as door
-from attention_plugins import ContractError, Scoring, registry
+from attention_plugins import ContractError, Scoring, record, registry
 from attention_plugins.home import SHIPPED
-from dashboard.notebook import fit, load, offered, race, scoring, train
+from dashboard.notebook import fit, load, models, offered, race, scoring, train
 
 QUICK = {"corpus": "reverse", "pairs": 64, "epochs": 1, "hidden": 8, "embed": 8}
 
@@ -173,10 +174,15 @@ def test_a_scoring_made_for_one_size_trains_where_the_model_has_it():
 
 
 def test_the_bar_of_a_training_has_two_decimals(capsys):
-    train("cosine", **QUICK)
-    counted = re.findall(r"epoch ([\d.]+)/1 ", capsys.readouterr().err)
+    history = train("cosine", **QUICK).history
+    said = capsys.readouterr().err
+    counted = re.findall(r"epoch ([\d.]+)/1 ", said)
     assert counted[-1] == "1.00"
     assert all(re.fullmatch(r"\d\.\d\d", one) for one in counted)
+    # The bar has the epoch's mean so far, the history the loss of each step.
+    assert "seconds" not in str(history.plot().to_dict())
+    mean = float(re.findall(r"loss ([\d.]+)", said)[-1])
+    assert history.to_pandas()["loss"].iloc[-1] != pytest.approx(mean, abs=1e-3)
 
 
 def test_the_name_of_an_installed_scoring_is_refused():
@@ -203,6 +209,74 @@ def test_what_cannot_be_trained_is_said(changes, message):
     given = {name: value for name, value in {**QUICK, **changes}.items() if value is not None}
     with pytest.raises(ContractError, match=message):
         train("cosine", **given)
+
+
+class Asked(Exception):
+    """Stands for what would take long; holds what it would be done with."""
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """``asked(train, ...)``: what would be trained, and on which pairs; of ``race`` its plan."""
+
+    def stop(*given, **_):
+        raise Asked(*given)
+
+    monkeypatch.setattr(models.experiment, "run", stop)
+    monkeypatch.setattr(models.Race, "create", stop)
+
+    def of(make, *given, **more):
+        with pytest.raises(Asked) as caught:
+            make(*given, **more)
+        return caught.value.args
+
+    return of
+
+
+def test_a_training_is_of_the_pairs_and_in_the_way_that_is_asked_for(asked, tmp_path, monkeypatch):
+    pairs = [(f"go {n} .", "va !") for n in range(20)]
+    for first, count in ((None, 20), (0, 20), (4, 4)):
+        planned, learned, *_ = asked(train, "cosine", corpus=pairs, pairs=first)
+        assert (len(learned), planned.held_out) == (count, count // 10)
+    path = tmp_path / "mine.txt"
+    path.write_text("".join(f"{one}\t{other}\n" for one, other in pairs), "utf-8")
+    planned, learned, *_ = asked(train, "cosine", corpus=str(path), normaliser="entmax")
+    assert (planned.corpus, planned.normaliser, len(learned)) == ("mine", "entmax", 20)
+    counts, read = [], models.load_corpus
+    monkeypatch.setattr(
+        models, "load_corpus", lambda *of, pairs: counts.append(pairs) or read(*of, pairs=pairs)
+    )
+    for first in (None, 0, 5):
+        asked(train, "cosine", corpus=str(path), pairs=first)
+    assert counts == [6000, 0, 5]
+
+
+def test_a_race_has_the_model_and_the_seeds_that_are_asked_for(asked):
+    _, plan, _ = asked(race, ["cosine", "scaled_dot"], "reverse", model="transformer", seeds=4)
+    assert [one.model for one in plan.contestants] == ["transformer"] * 2
+    assert (plan.seeds, plan.tuning_seeds) == (4, 1)
+
+
+def test_a_beams_width_and_changes_of_heads_reach_the_translator():
+    given = []
+
+    def translate(sentences, **more):
+        given.append((sentences, more))
+        return ["va !"] * len(sentences)
+
+    def explain(sentence, **more):
+        given.append((sentence, more))
+        nothing = dict.fromkeys(("tokens", "log_probabilities", "source_tokens", "unknown"), ())
+        return record.Translation(text="", **nothing)
+
+    own = SimpleNamespace(model=nn.Identity(), card={}, translate=translate, explain=explain)
+    model = models.Model(own)
+    assert model.translate("go .", width=3) == "va !"
+    model.explain("go .", "viens !", width=2, interventions=["off"])
+    assert given == [
+        (["go ."], {"width": 3}),
+        ("go .", {"target": "viens !", "width": 2, "interventions": ["off"]}),
+    ]
 
 
 def test_pairs_of_a_cell_are_a_corpus():
@@ -247,7 +321,11 @@ def test_a_model_of_trained_is_found_by_either_name():
 
 
 def test_a_race_says_what_a_lead_is_worth():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
     table = race(["uniform", own], "sine", seeds=3)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(threads)
     assert table["contestant"].tolist() == ["own", "uniform"]
     row = table.iloc[0]
     assert row["squared error low"] < row["squared error"] < row["squared error high"]
@@ -267,7 +345,8 @@ def test_a_fit_is_that_of_the_page_and_learns():
     )
     assert fitted.history.to_pandas()["width"].iloc[-1] == fitted.learned["width"]
     assert {"x0", "prediction", "truth"} <= set(fitted.to_pandas().columns)
-    assert fitted.plot().to_dict()["datasets"]
+    assert fitted.plot(scheme="dark").to_dict()["config"]["background"] == "#12161c"
+    assert fit("gaussian", "step", seed=4).errors != fit("gaussian", "step", seed=3).errors
     assert fitted.history.plot(log=True).to_dict()["datasets"]
     with pytest.raises(ValueError, match="widht"):
         fit("gaussian", widht=3)

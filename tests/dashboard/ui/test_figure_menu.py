@@ -87,6 +87,7 @@ def test_a_reader_chooses_chart_width_size_columns_and_whether_there_is_a_captio
     overlay = next(one for one in parts.options if one.startswith("Side by side"))
     parts.select(overlay).run()
     assert not app.exception
+    assert "page-figure-columns" not in {one.key for one in app.selectbox}, "of one panel"
     name = next(name for name in downloads if "side-by-side" in name and name.endswith("png"))
     downloads[name]()
     assert len(drawn[-1][0].panels) == 1

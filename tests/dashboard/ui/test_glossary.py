@@ -16,7 +16,7 @@ def _page():
     from dashboard.ui import navigation
     from dashboard.ui.frame import glossary_button
 
-    st.navigation(navigation.menu()["Understand"], position="hidden")
+    st.navigation(navigation.menu(), position="hidden")
     glossary_button()
 
 
@@ -48,6 +48,13 @@ def test_a_term_is_found_by_some_of_its_letters(opened):
     app = opened(sought="zebra")
     assert len(app.markdown) == 0
     assert [one.value for one in app.caption] == ["No term has these letters. Try fewer of them."]
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_term_is_found_in_either_language_and_has_both_names(opened):
+    for sought in ("查询", "query"):
+        text = opened(sought=sought).markdown[0].value
+        assert "**查询**（query）：" in text
 
 
 @pytest.mark.parametrize("sought", ["held-out", "Held out", "beam", "nats", "bleu", "copied"])

@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pyarrow.compute as pc
 import pytest
 import streamlit
 from support.runs import panel
 
+from dashboard import language
 from dashboard.charts import export as files
 from dashboard.charts.legend import weights_legend
+from dashboard.records.request import Request
 from dashboard.storage.page_run import PageRun, read
 from dashboard.storage.seen import Chart, Group
-from dashboard.ui import navigation, page_menu
+from dashboard.ui import navigation, page_menu, speaking
 from dashboard.ui.navigation import installed
 from dashboard.ui.owner import run_store
 from dashboard.visitors import Visitor
@@ -71,12 +74,19 @@ def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
     assert run_store().picture(kept) == PNG * 2
     assert f"runs?id={kept.id}" in str(app.get("link_button")[0].proto)
     assert not [b for b in app.button if b.key == "page-keep-now"]
+    app.toggle("regression-one_scale").set_value(True).run()
+    assert app.button("page-keep-now"), "another page, though its results are the same"
 
 
 def test_the_usual_name_tells_the_panels_apart(menu):
     keep(menu())
     (kept,) = run_store().all()
     assert kept.name == "Kernel regression: Gaussian, Uniform"
+
+
+def test_a_panel_is_named_by_all_that_was_asked_for():
+    asked = Request.make("regression", scoring="gaussian", data="sine", seed=3)
+    assert page_menu._title(asked) == "regression, gaussian, sine, seed 3"
 
 
 def test_a_run_names_the_page_on_which_it_was_kept(menu, monkeypatch):
@@ -104,6 +114,10 @@ def test_a_page_is_taken_out_as_a_file_with_its_pictures(menu, monkeypatch):
     assert page.pictures == {f"{name}.png": PNG for name in page.charts}
     curve, *_ = page.charts["curve-and-weights-of-panel-b"]["datasets"].values()
     assert json.dumps(curve)
+    # In another language the usual name is another one; nobody elsewhere opens a local address.
+    monkeypatch.setattr(page_menu, "editions", lambda page, name, note, link: (name, note, link))
+    monkeypatch.setattr(files, "page", lambda editions: editions)
+    assert offered["kernel-regression-gaussian-uniform.html"]() == ("", "", "")
 
 
 def test_a_chart_that_cannot_be_painted_costs_its_picture_alone(menu, monkeypatch):
@@ -134,9 +148,10 @@ def test_the_picture_shows_the_panels_under_their_titles(menu, monkeypatch):
 
 def test_a_picture_that_is_too_large_is_left_out(menu, monkeypatch):
     monkeypatch.setattr(page_menu, "LARGEST_PICTURE", len(PNG))
+    monkeypatch.setattr(page_menu, "LONGEST_NAME", 27)
     keep(menu())
     (kept,) = run_store().all()
-    assert kept.picture == ""
+    assert (kept.picture, kept.name) == ("", "Kernel regression: Gaussian")
 
 
 def test_what_a_reader_is_told_of_a_page_that_cannot_be_kept(menu, home):
@@ -149,6 +164,8 @@ def test_while_a_panel_is_computed_the_page_waits(opened, backend):
     backend.unfinished.add("gaussian")
     app = opened("regression", **LINK)
     assert app.button("page-keep-waiting").disabled
+    assert app.button("page-figure-waiting").disabled
+    assert app.session_state[page_menu.one_file.SEEN] is None, "no file of half a page"
     backend.unfinished.clear()
     assert not [b for b in app.run().button if b.key == "page-keep-waiting"]
 
@@ -241,9 +258,35 @@ def test_without_panels_the_first_charts_are_pictured_but_no_colour_scale(monkey
 def test_a_file_that_has_one_language_says_so(opened, monkeypatch):
     app = opened("regression", a="gaussian")
     seen = app.session_state[page_menu.one_file.SEEN]
+    spoken, edition = [], page_menu.one_file.edition
+
+    def noted(page, link):
+        spoken.append((language.current(), page.name))
+        return edition(page, link)
+
+    other = replace(seen, usual="核回归")
+    monkeypatch.setattr(language, "_spoken", lambda: getattr(speaking._run, "lent", "en"))
+    monkeypatch.setattr(page_menu.one_file, "edition", noted)
+    monkeypatch.setattr(page_menu.one_file, "drawn", lambda link, language, patience: other)
+    found = page_menu.editions(seen, "", "", "")
+    assert spoken == [("en", "Kernel regression: Gaussian"), ("zh", "核回归")]
+    assert all(one.sliders for one in found.values())
     monkeypatch.setattr(page_menu.one_file, "drawn", lambda link, language, patience: None)
     found = page_menu.editions(seen, "A name", "my note", "")
     assert [*found] == ["en"]
     assert found["en"].title == "A name"
     assert found["en"].note.splitlines()[0] == "my note"
     assert "one language" in found["en"].note
+
+
+def test_of_an_imported_run_the_file_is_what_was_kept(monkeypatch):
+    page = PageRun(panels=(panel(),), name="n", link="/regression?a=gaussian")
+    (own,) = page.panels
+    origin, seen = "", SimpleNamespace(results=[(own.request, own.result)])
+    runs = SimpleNamespace(open=lambda _: page, find=lambda _: SimpleNamespace(origin=origin))
+    monkeypatch.setattr(page_menu, "run_store", lambda: runs)
+    monkeypatch.setattr(page_menu.one_file, "drawn", lambda *_: seen)
+    monkeypatch.setattr(page_menu, "editions", lambda *given: given)
+    assert page_menu.kept_editions("1", "https://x", 3.0) == (seen, "n", "", "https://x", 3.0)
+    origin = "imported"
+    assert [*page_menu.kept_editions("1", "https://x", 3.0)] == ["en"]

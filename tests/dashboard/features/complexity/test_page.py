@@ -193,6 +193,10 @@ def test_a_running_job_shows_the_points_so_far(opened, backend, monkeypatch, cha
     for (points, lines), known, missing in zip(drawn, expected, gaps, strict=True):
         assert {(r["x"], r["y"]) for r in points} == known
         assert {(r["x"], r["y"]) for r in lines} == known | missing, "no line over what is missing"
+    del events[2:]
+    early = opened("complexity", times="here")
+    assert not early.exception
+    assert len(charts(early)) == 1, "there are no two sizes d yet"
 
 
 def test_a_failed_job_says_why(opened, backend):
@@ -222,7 +226,11 @@ def test_times_that_serve_others_say_when_they_were_measured(monkeypatch):
     monkeypatch.setattr(page.shown, "caption", said.append)
     facts = {"device": "cpu", "threads": 1, "torch": "2", "seconds": 1.0, "rounds": 3}
     page._origin(facts)
-    page._origin({**facts, "measured": 1_764_174_665.9})
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "Asia/Shanghai")
+        time.tzset()
+        page._origin({**facts, "measured": 1_764_174_665.9})
+    time.tzset()
     added = "It ended at 16:31:05 UTC; for 5 minutes others who ask for the same see these times"
     assert (added in said[0], added in said[1]) == (False, True)
     recorded = {"date": "2026-11-20", "processor": "abacus", "cores": 5, "command": "again"}

@@ -42,8 +42,11 @@ def test_a_link_comes_back_as_it_was(catalogue):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "1,2", "1;2,3", "nan,1;2,3", "1e7,2;3,4", "1,2;3,4;" * 9, "x", ";" * 500, "1,2;3,"],
-)
+    [
+        "", "1,2", "1;2,3", "nan,1;2,3", "1e7,2;3,4", "-1e7,2;3,4", "1,2;3,4;" * 9, "x", ";" * 500,
+        "1,2;3,",
+    ],
+)  # fmt: skip
 def test_what_is_no_matrix_is_named(catalogue, text):
     view, (problem,) = LINK.parse({"x": text}, catalogue)
     assert view.x == EXAMPLE

@@ -78,8 +78,8 @@ def test_the_first_screen_lists_everything_and_shows_what_is_offered(shop, opene
     for name in ("broken", "blocked", "locked"):
         assert f"{name} *because*" in seen
         assert f"What to do: mend {name}\\." in seen
-    for badge in ("built-in", "blocked", "quarantined", "1 problem"):
-        assert badge in seen
+    for badge in ("built-in]", "blocked]", "quarantined]", "1 problem]"):
+        assert seen.count(badge) == 1
     assert "q^\\top k / 2" in seen
     assert "Nobody 2031" in seen
     assert "odd: imported from odd\\.hooks\\. Written for version 1\\.0 of the plugin " in seen
@@ -200,6 +200,8 @@ def test_more_than_six_records_of_a_kind_are_a_table(shop, opened, count, tables
     app = opened("plugins", show="odd-kernels")
     assert len(app.dataframe) == tables
     if tables:
+        (frame,) = (one.value for one in app.dataframe)
+        assert ([*frame["Name"]], {*frame["Title"]}) == (names, {"Odd *one*"})
         box = app.selectbox("odd-kernels-scorings-one")
         assert box.options[2] == "Odd *one* · odd_2"
         box.set_value("odd_2").run()
@@ -243,8 +245,14 @@ def test_the_table_of_other_packages_counts_their_problems(shop, opened):
     like = shop.facts["failures"][0]
     shop.facts["distributions"] = [about(f"bad-{n}") for n in range(8)]
     shop.facts["failures"] = [{**like, "distribution": f"bad-{n}"} for n in range(8)] * 2
-    (others,) = [one.value for one in opened("plugins").dataframe]
+    app = opened("plugins")
+    (others,) = [one.value for one in app.dataframe]
     assert [*others["Problems"]] == [2, 2]
+    assert [*others["Package"]] == ["bad-6", "bad-7"]
+    assert [*others["Version"]] == ["0.3"] * 2
+    app.selectbox("plugins-others").set_value("bad-7").run()
+    assert dict(app.query_params) == {"show": "bad-7"}
+    assert "**bad-7**" in texts(app)
 
 
 def test_what_is_found_in_more_than_six_packages_is_counted(shop, opened):
@@ -291,6 +299,16 @@ def test_reload_says_what_changed(shop, opened):
     assert "broken has no problem any more." in texts(app)
     app = press(app, "Reload plugins")
     assert "Nothing has changed." in texts(app)
+
+
+def test_of_many_changes_eight_stand_on_the_page_and_all_in_a_table(shop, opened, monkeypatch):
+    sentences = [f"odd_{number} is new" for number in range(10)]
+    monkeypatch.setattr(page.reloading, "changes", lambda *_, **_looks: sentences)
+    app = opened("plugins")
+    assert [one.value for one in app.text if "is new" in one.value] == sentences[:8]
+    assert "All 10 changes" in [fold.label for fold in app.expander]
+    (every,) = (one.value for one in app.dataframe)
+    assert [*every["Change"]] == sentences
 
 
 def test_another_page_tells_it_in_passing(shop, opened):

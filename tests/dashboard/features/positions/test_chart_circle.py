@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.positions.rotation import draw_circle, prepare_circle
+from dashboard.features.positions.rotation import _arc, draw_circle, prepare_circle
 
 TURN = 0.7
 POINTS = np.stack([np.sin(TURN * np.arange(5)), np.cos(TURN * np.arange(5))], axis=1)
@@ -45,6 +45,12 @@ def test_the_arc_goes_from_one_spoke_to_the_other(rows, first, last):
     for end, point in ((arc[0], POINTS[first]), (arc[-1], POINTS[last])):
         direction = np.array([end["x"], end["y"]]) / np.hypot(end["x"], end["y"])
         np.testing.assert_allclose(direction, point, atol=2e-4)
+
+
+@pytest.mark.parametrize("turn", [7.0, -20.0])
+def test_of_several_rounds_the_arc_shows_one(turn):
+    once = np.copysign(2 * np.pi, turn)
+    np.testing.assert_array_equal(_arc(POINTS[1], turn), _arc(POINTS[1], once))
 
 
 def test_points_that_are_no_pairs_are_refused():

@@ -122,6 +122,9 @@ def test_the_curves_are_the_chosen_columns(opened, chart_rows):
     (found, *_) = chart_rows(app, "series")[0]
     first = [row["y"] for row in found if row["series"] == "column 4"]
     np.testing.assert_allclose(first, np.sin(np.arange(7) / 10000 ** (4 / 32)), rtol=1e-4)
+    other = opened("positions", columns="0,5", positions="7")
+    (found, *_) = chart_rows(other, "series")[0]
+    assert {row["series"] for row in found} == {"column 0", "column 5"}, "of the same result"
 
 
 @pytest.mark.parametrize(("count", "step"), [(60, 1), (61, 2), (75, 2)])
@@ -129,14 +132,15 @@ def test_the_map_of_dot_products_shows_every_position_or_every_second(monkeypatc
     drawn, said = [], []
 
     def show(key, values, alt, **looks):
-        drawn.append((values, looks))
+        drawn.append((key, values, looks))
 
     monkeypatch.setattr(rotation.charts, "show_values", show)
     monkeypatch.setattr(rotation.charts, "show_filled", lambda *_: None)
     monkeypatch.setattr(rotation.shown, "caption", said.append)
     made = task.perform(Request.make("positions", options={"positions": count}), Context())
     rotation.similarity(made, 32)
-    ((values, looks),) = drawn
+    ((key, values, looks),) = drawn
+    assert made.digest in key
     every = matrix(made.tables["similarity"])
     kept = range(0, count, step)
     np.testing.assert_array_equal(values, every[np.ix_(kept, kept)])
