@@ -531,3 +531,11 @@ def test_models_of_the_first_contract_unpack_sizes_and_batches_as_they_did():
     assert [*Batch(*tensors)] == tensors[:4]
     assert Batch(*tensors).alignment is tensors[4]
     assert Batch(*tensors[:4]).alignment is None
+
+
+def test_a_widgets_step_is_a_hundredth_of_its_range_or_a_whole_number():
+    given = {"name": "x", "title": "X", "low": 0, "high": 5}
+    steps = [Parameter(**given, **more).described()["step"] for more in (
+        {"default": 1.0}, {"default": 1}, {"default": 1.0, "step": 0.5}, {"default": 1, "step": 2},
+    )]  # fmt: skip
+    assert steps == [0.05, 1, 0.5, 2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from support.tiny_families import DECODERS, LENGTHS, WORDS, build
@@ -97,6 +99,13 @@ def test_its_search_is_the_librarys_greedy_generation(tiny, family):
         )[0, length:].tolist()
         assert found[row] == up_to_an_end(wanted, ends_of(library))
     assert len({tuple(ids) for ids in found}) == 3
+
+
+@pytest.mark.parametrize(("told", "ends"), [(None, []), (0, [0]), ([3, 5], [3, 5])])
+def test_a_text_may_have_several_ends_or_none(told, ends):
+    library = SimpleNamespace(generation_config=SimpleNamespace(eos_token_id=told))
+    assert ends_of(library) == ends
+    assert up_to_an_end([7, 5, 0, 3], ends) == [7, 5, 0, 3][: {0: 4, 1: 3, 2: 2}[len(ends)]]
 
 
 def test_a_step_of_the_search_sees_the_changes(tiny):

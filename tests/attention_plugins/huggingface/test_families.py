@@ -30,12 +30,35 @@ def test_the_guides_table_is_of_the_families_that_are_tested():
         assert known == {*tested} | (_ELSEWHERE if kind == "encoder-decoder" else set())
 
 
+ADDED = {
+    "learned bias": ("mt5", "t5", "umt5"),
+    "rotated": (
+        "deepseek_v3", "gemma3_text", "gpt_neox", "llama", "mistral", "modernbert", "phi3",
+        "qwen3",
+    ),
+    "capped": ("gemma2",),
+    "sink": ("gpt_oss",),
+}  # fmt: skip
+
+
+def test_a_family_says_what_it_adds_and_the_scoring_it_is_made_with():
+    for word, names in ADDED.items():
+        assert {name for name, one in FAMILIES.items() if word in one.addition} == {*names}
+    plain = FAMILIES.keys() - {name for names in ADDED.values() for name in names}
+    assert not any(FAMILIES[name].addition for name in plain)
+    dot = {name for name, one in FAMILIES.items() if one.scoring == "dot"}
+    assert dot == {*ADDED["learned bias"]}
+    others = {one.scoring for name, one in FAMILIES.items() if name not in dot}
+    assert others == {"scaled_dot"}
+
+
 def test_what_the_guide_refuses_is_refused_by_name():
     (said,) = re.findall(r"Bloom, .* MPT", SECTION.replace("\n", " "))
     names = {name.lower().replace("-", "") for name in re.split(", | and ", said)}
     refused = {name.replace("_", "").replace("-v2", "") for name in families._BY_THEMSELVES}
     assert names <= refused
-    for name in families._BY_THEMSELVES:
+    known = {"bloom", "deberta", "deberta-v2", "falcon", "gpt_neo", "gptj", "mpt", "xlnet"}
+    for name in families._BY_THEMSELVES | known:
         with pytest.raises(CheckpointError, match=f"here holds a '{name}' model, whose code"):
             kind_of({"model_type": name}, "here")
 

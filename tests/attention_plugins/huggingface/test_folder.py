@@ -117,13 +117,20 @@ def test_a_page_is_told_what_a_model_does_with_a_text(folder, config, kind):
     assert found.card["adopted"]["family"]
 
 
-def test_rotated_positions_and_missing_tokenizers_are_on_the_card(folder):
-    found = read_checkpoint(folder({"model_type": "new", "architectures": ["NewForCausalLM"],
-                                    "rope_theta": 10_000.0}))  # fmt: skip
+@pytest.mark.parametrize("told", [{"rope_theta": 1e4}, {"rope_parameters": {"rope_theta": 1e4}}])
+def test_rotated_positions_and_missing_tokenizers_are_on_the_card(folder, told):
+    found = read_checkpoint(
+        folder({"model_type": "new", "architectures": ["NewForCausalLM"], **told})
+    )
     assert "rotated" in found.card["adopted"]["addition"]
     assert found.card["tokeniser"] == "numbers"
-    (found.folder / "tokenizer.json").write_text("{}")
-    assert read_checkpoint(found.folder).card["tokeniser"] == "its_own"
+    for name in (
+        "tokenizer.json", "vocab.json", "vocab.txt", "source.spm", "spiece.model",
+        "sentencepiece.bpe.model", "tokenizer.model",
+    ):  # fmt: skip
+        (found.folder / name).write_text("{}")
+        assert read_checkpoint(found.folder).card["tokeniser"] == "its_own", name
+        (found.folder / name).unlink()
 
 
 def test_pickled_weights_are_not_read(folder):
@@ -168,8 +175,9 @@ def test_a_configuration_of_other_types_costs_no_other(folder, changes, tokens):
 
 def test_texts_of_which_few_maps_are_kept_have_more_tokens():
     assert positions_of({"model_type": "gpt2", "n_positions": 4096}) == 1024
-    offset = {"model_type": "roberta", "max_position_embeddings": 4096, "pad_token_id": 1}
-    assert positions_of(offset) == 1022
+    for name in ("camembert", "esm", "mpnet", "roberta", "xlm-roberta"):
+        offset = {"model_type": name, "max_position_embeddings": 4096, "pad_token_id": 1}
+        assert positions_of(offset) == 1022
 
 
 @pytest.mark.parametrize("kind", [["marian"], {"a": 1}, 7, None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -54,6 +55,14 @@ def test_frames_begin_where_the_strides_put_them(tmp_path):
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({"sampling_rate": 100}))
     labels = senses.maps_of(tmp_path, SOUND[:211])[0].key_labels
     assert labels[:3] == ("0.00 s", "0.10 s", "0.20 s")
+
+
+def test_patches_and_registers_are_named_in_the_order_of_reading():
+    config = SimpleNamespace(model_type="dinov2", patch_size=(4, 6), num_register_tokens=2)
+    assert senses._patches(config, torch.zeros(3, 8, 18)) == [
+        "[CLS]", "[REG 1]", "[REG 2]",
+        *(f"row {row}, column {column}" for row in (1, 2) for column in (1, 2, 3)),
+    ]  # fmt: skip
 
 
 def test_a_head_of_a_picture_can_be_switched_off(tmp_path):

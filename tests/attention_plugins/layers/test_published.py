@@ -8,7 +8,7 @@ import torch
 from support import published_layers as published
 
 from attention_plugins import checkpoints
-from attention_plugins.checking import check
+from attention_plugins.checking import check, rules
 from attention_plugins.contract import ContractError, LayerSizes, ModelSizes
 from attention_plugins.models.protocols import Batch
 from attention_plugins.opening import open_checkpoint
@@ -226,6 +226,34 @@ def test_a_layer_that_mixes_words_is_refused_where_words_look_back(name, values,
 def test_a_scoring_that_a_layer_cannot_serve_is_refused(name, scoring, why):
     with pytest.raises(ContractError, match=f"no scoring that needs {why}, as .*scaled_dot"):
         make(name, LAYERS[name].kinds[0], scoring)
+
+
+def test_a_normaliser_that_was_chosen_is_refused_where_rows_are_made_otherwise():
+    factory = REGISTRY.scoring("scaled_dot").factory(
+        None, REGISTRY.normaliser("sparsemax").factory()
+    )
+    with pytest.raises(ContractError, match="no scoring that needs its own normaliser"):
+        LAYERS["sinkhorn"].create(factory, LayerSizes(SIZE, HEADS))
+
+
+def test_kernels_start_as_no_change_and_gates_are_of_heads_or_of_each_number():
+    factory, sizes = REGISTRY.scoring("scaled_dot").factory(), LayerSizes(SIZE, HEADS, 0.0)
+    kernel = (
+        LAYERS["multi_token"]
+        .create(factory, sizes._replace(kind="decoder"), {"reach": 3, "width": 5})
+        .kernel
+    )
+    expected = torch.zeros(HEADS, 3, 5)
+    expected[:, 0, 2] = 1.0
+    assert torch.equal(kernel.detach(), expected)
+    for each, gates in ((True, SIZE), (False, HEADS)):
+        gated = LAYERS["gated_output"].create(factory, sizes, {"each": each})
+        assert gated.gate.out_features == gates
+
+
+@pytest.mark.parametrize("name", ["latent", "differential"])
+def test_keys_may_be_left_out(name):
+    rules("layers", LAYERS[name])["keys_may_be_left_out"](LAYERS[name])
 
 
 def test_heads_of_an_odd_size_have_no_halves():

@@ -12,6 +12,7 @@ from torch import nn
 
 from attention_plugins.contract import ModelSizes, Sizes
 from attention_plugins.models.parts import placed
+from attention_plugins.models.transformer import Gated
 from attention_plugins.models.transformer_layers import AddNorm, EncoderLayer, FeedForward
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
@@ -132,9 +133,13 @@ def test_convolutions_drop_what_they_read():
             assert zeros(inputs) == about(share, inputs.numel())
 
 
+@pytest.mark.parametrize("gated", [False, True])
 @torch.no_grad()
-def test_the_feed_forward_network_drops_between_its_layers():
-    network = FeedForward(SIZE, SIZE, RATE)
+def test_the_feed_forward_network_drops_between_its_layers(gated):
+    network = Gated(SIZE, SIZE, RATE, "bilinear") if gated else FeedForward(SIZE, SIZE, RATE)
+    if gated:  # everything passes
+        network.gate.weight.zero_()
+        network.gate.bias.fill_(1.0)
     for layer in (network.rise, network.fall):
         layer.weight.copy_(torch.eye(SIZE))
         layer.bias.zero_()

@@ -75,6 +75,9 @@ def test_masks_are_met_in_parts_with_the_same_numbers_and_gradients(monkeypatch)
         predicted = model(queries, keys, values, mask, Tap())
         gradients = torch.autograd.grad(predicted.square().sum(), [*model.parameters()])
         found.append([predicted, *gradients])
+        recorder = Recorder()  # which sees all queries at once
+        model(queries, keys, values, mask, Tap(recorder))
+        assert recorder.weights()[SUMMARIES].shape == (5, 3, 11)
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 

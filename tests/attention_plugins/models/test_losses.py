@@ -3,7 +3,11 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from attention_plugins.models import losses
-from attention_plugins.models.losses import projected_cross_entropy, valid_positions
+from attention_plugins.models.losses import (
+    projected_cross_entropy,
+    target_log_probabilities,
+    valid_positions,
+)
 
 
 def _case(tokens):
@@ -43,6 +47,17 @@ def test_without_gradients_the_loss_is_the_same():
     with torch.no_grad():
         without = projected_cross_entropy(*leaves, target, 0.1)
     torch.testing.assert_close(with_gradients, without, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("most", [5, 4 * 17, 1 << 17])  # fewer logits than words; parts; at once
+def test_log_probabilities_in_parts_are_those_of_each_word(most, monkeypatch):
+    monkeypatch.setattr(losses, "_CHUNK", most)
+    (features, *weights), target = _case(15)
+    output = torch.nn.Linear(7, 17).double()
+    output.load_state_dict(dict(zip(("weight", "bias"), weights, strict=True)))
+    found = target_log_probabilities(features.view(3, 5, 7), output, target.view(3, 5))
+    expected = linear(features, *weights).log_softmax(-1)[torch.arange(15), target]
+    torch.testing.assert_close(found, expected.view(3, 5))
 
 
 def test_valid_positions_are_the_first_ones():

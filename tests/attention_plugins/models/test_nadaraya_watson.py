@@ -131,5 +131,15 @@ def test_an_unwatched_tap_attends_in_blocks_to_the_same_numbers(monkeypatch, sco
     assert blocks == [37]
 
 
+def test_a_pair_costs_what_its_scoring_does():
+    x, y = draw(11, 2), draw(11)
+    for scoring, work in (("scaled_dot", 1.0), ("additive", 4.0), ("laplacian", 4.0)):
+        made = model(scoring, size=2)
+        assert made.work_of_a_pair(x, y) == work, scoring
+        assert made.with_and_without(x, y, torch.arange(3)) is not None
+    made.scoring.needs = ("positions",)  # of which those two passes in one know nothing
+    assert made.with_and_without(x, y, torch.arange(3)) is None
+
+
 def test_it_comes_with_the_workbench():
     assert registry.installed().model("nadaraya_watson") is NADARAYA_WATSON

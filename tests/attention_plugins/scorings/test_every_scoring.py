@@ -129,6 +129,9 @@ DRAWN = {
     ("low_rank_bilinear", "from_query.weight"): 1 / 90**0.5,
     ("low_rank_bilinear", "from_key.weight"): 1 / (60 * 4) ** 0.5,
     ("transformer_xl", "from_place"): 1 / 60**0.5,
+    ("synthesizer_dense", "rise"): 1 / 60**0.5,
+    ("synthesizer_dense", "fall"): 1 / 60**0.5,
+    ("synthesizer_random", "table"): 1.0,
     ("shaw", "keys_table"): (2 / (9 + 60)) ** 0.5,
     ("shaw", "values_table"): (2 / (9 + 30)) ** 0.5,
 }

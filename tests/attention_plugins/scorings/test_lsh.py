@@ -73,3 +73,12 @@ def test_a_key_that_points_the_way_of_the_query_is_always_met():
     points = draw(50, 5)
     assert scoring(points, 3 * points).diagonal().isfinite().all()
     assert scoring(points, -points).diagonal().isneginf().all()
+
+
+def test_half_precision_puts_points_into_the_same_buckets():
+    scoring = make(buckets=64, rounds=3).float()
+    assert scoring.elements_per_pair == 3  # how many buckets of a pair are compared
+    points = draw(500, 5).bfloat16()
+    expected = scoring.buckets(points.float())
+    assert torch.equal(scoring.buckets(points), expected)
+    assert torch.equal(scoring.bfloat16().buckets(points), expected)

@@ -196,6 +196,7 @@ def test_swin_is_a_cosine_and_a_network_of_log_distance():
                 bias = swin.fall(torch.relu(swin.rise(spaced)))[head]
                 tau = 1 / swin.log_scale[head].exp()
                 same(found[:, head, i, j], (cosine[:, head, i, j] / tau + bias).detach())
+    same(scored(swin, 1e-4 * queries, 1e-4 * keys, 4), found)  # short vectors have directions too
 
 
 def test_swins_temperature_stays_above_a_hundredth():
@@ -279,6 +280,8 @@ def test_fire_is_its_authors_code_in_a_loop(first):
             for head in range(3):
                 bias[head, i, j] = sum(map(float.__mul__, fall[head], hidden))
     same(scored(fire, queries, keys, first), dot(queries, keys) + bias)
+    fire.share.data.neg_()  # where descent may carry it: the threshold is as far
+    same(scored(fire, queries, keys, first), dot(queries, keys) + bias)
 
 
 def test_fire_asks_nothing_new_of_longer_sequences():
@@ -325,6 +328,8 @@ def test_the_random_synthesizer_looks_at_no_word_and_the_dense_one_at_the_querys
     assert torch.equal(scored(table, queries, keys), scored(table, -2 * queries, keys + 1))
     assert torch.equal(scored(dense, queries, keys), scored(dense, queries, keys + 1))
     assert not torch.allclose(scored(dense, queries, keys), scored(dense, -2 * queries, keys))
+    for scoring in (table, dense):  # of keys alone there may be several
+        assert scored(scoring, queries[0], keys.expand(2, 9, 5)).shape == (2, 7, 9)
 
 
 @pytest.mark.parametrize("size", [1, 5, 6])
@@ -367,12 +372,12 @@ def test_local_m_beyond_the_end_looks_at_the_last_word_whatever_pads_it():
 
 
 def test_local_p_is_a_bell_around_the_place_predicted():
-    scoring = make(LOCAL_PREDICTED, window=6, length=10)
+    scoring = make(LOCAL_PREDICTED, window=5, length=10)
     queries, keys = draw(2, 7, 5), draw(2, 13, 5, seed=1)
     hidden = torch.tanh(queries @ scoring.from_query.weight.T)
     centres = 10 * torch.sigmoid(hidden @ scoring.centre.weight[0])
     assert centres.max() - centres.min() > 1
-    bell = torch.exp(-((torch.arange(13) - centres[..., None]) ** 2) / (2 * 3.0**2))
+    bell = torch.exp(-((torch.arange(13) - centres[..., None]) ** 2) / (2 * 2.5**2))
     _, weights = attend(scoring, queries, keys, draw(2, 13, 3))
     expected = dot(queries, keys).exp() * bell
     same(weights, (expected / expected.sum(-1, keepdim=True)))
@@ -397,6 +402,47 @@ def test_one_head_has_nobody_to_talk_to():
     scoring = make(TALKING_HEADS)
     queries, keys = draw(2, 7, 5), draw(2, 13, 5, seed=1)
     same(scored(scoring, queries, keys), scoring.mix_scores.detach() * dot(queries, keys))
+
+
+# What is known of where weights start, and what they lie between where they are drawn.
+STARTS = {
+    ("kerple_log", "log_cost"): (math.log(0.02), math.log(2.0)),
+    ("kerple_log", "log_pace"): (math.log(0.01), 0.0),
+    ("kerple_power", "log_cost"): (math.log(0.02), math.log(2.0)),
+    ("kerple_power", "bend"): 0.0,
+    ("t5_bias", "table"): 0.0,
+    ("swin_v2", "log_scale"): math.log(10.0),
+    ("fire", "pace"): 0.1,
+    ("fire", "share"): 1.0,
+    ("transformer_xl", "content_bias"): 0.0,
+    ("transformer_xl", "place_bias"): 0.0,
+    ("synthesizer_dense", "rise_bias"): 0.0,
+    ("synthesizer_dense", "fall_bias"): 0.0,
+    ("talking_heads", "mix_scores"): torch.eye(300),
+    ("talking_heads", "mix_weights"): 4.0 * torch.eye(300),
+}
+
+
+@pytest.mark.parametrize(("name", "weight"), STARTS)
+def test_weights_start_where_they_are_said_to(name, weight):
+    torch.manual_seed(0)
+    scoring, expected = SPECS[name].create(Sizes(5, 5, 11, heads=300)), STARTS[name, weight]
+    found = dict(scoring.named_parameters())[weight].detach()
+    if isinstance(expected, tuple):  # drawn: the smallest and the largest
+        ends = [found.min().item(), found.max().item()]
+        assert ends == pytest.approx(expected, abs=0.05)
+    else:
+        torch.testing.assert_close(found, torch.as_tensor(expected).expand_as(found))
+
+
+@pytest.mark.parametrize("name", ["rope", "transformer_xl", "xpos"])
+def test_places_far_away_are_told_apart_in_half_precision(name):
+    scoring = SPECS[name].create(Sizes(8, 8, 11)).requires_grad_(False).bfloat16()
+    queries, keys = draw(7, 8).bfloat16(), draw(9, 8, seed=1).bfloat16()
+    positions = Positions(torch.arange(7) + 1000, torch.arange(9) + 995)
+    found = scoring(queries, keys, positions=positions).float()
+    expected = scoring.float()(queries.float(), keys.float(), positions=positions)
+    torch.testing.assert_close(found, expected, atol=0.06, rtol=0)
 
 
 # All at once, one by one, in blocks, in a beam: the same numbers.

@@ -90,7 +90,18 @@ def test_weights_are_made_as_ever_where_they_are_few_or_asked_for(few):
     assert not runs_without_weights(scoring, keys, keys, keys, mask)
     assert not runs_without_weights(scoring, keys, keys, keys, dropout=0.1)
     assert not runs_without_weights(scoring, keys[:9], keys, keys)
-    assert not runs_without_weights(scoring, *(each.float() for each in (keys, keys, keys)))
+    given = [keys] * 3
+    for at in range(3):
+        for other in (keys.float(), keys.clone().requires_grad_()):
+            assert not runs_without_weights(scoring, *given[:at], other, *given[at + 1 :])
+    assert not runs_without_weights(scoring, *[keys.to("meta")] * 3)  # a device of its own
+    assert not runs_without_weights(scoring, *[keys.expand(11, 11, 1)] * 3)
+    assert not runs_without_weights(scoring, keys, keys, keys.expand(11, 11, 1))
+    for way in ("normalise", "pool", "project_queries", "project_keys"):
+        changed = type("Changed", (type(scoring),), {way: lambda self, given: given})
+        scoring.__class__, usual = changed, type(scoring)
+        assert not runs_without_weights(scoring, keys, keys, keys), way
+        scoring.__class__ = usual
     assert not runs_without_weights(make("dot", 1.0), keys, keys, keys)
     assert not runs_without_weights(make("mixture", 1.0), keys, keys, keys)
     scoring.requires_grad_()

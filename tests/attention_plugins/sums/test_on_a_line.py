@@ -8,7 +8,7 @@ import torch
 from support.kernel_means import KERNELS, make, means
 
 from attention_plugins import RadialScoring, Smooth, Window
-from attention_plugins.sums import _on_a_line, line, pool_without_weights
+from attention_plugins.sums import _on_a_line, line, pool_with_and_without, pool_without_weights
 from attention_plugins.sums.levels import Boxes, _parents
 from attention_plugins.sums.line import decaying_moments
 from attention_plugins.sums.smooth import boxed, moments, sizes
@@ -29,7 +29,8 @@ POINTS = {
 
 
 def table(keys):
-    return np.column_stack([np.sin(keys), RANDOM.normal(size=len(keys)) * 1e3 + 5e4])
+    noise = RANDOM.normal(size=len(keys)) * 1e3 + 5e4
+    return np.column_stack([np.sin(keys), noise, np.zeros(len(keys))])
 
 
 def summed(scoring, queries, keys, values, own=None):
@@ -62,22 +63,30 @@ def test_sums_on_a_line_are_those_written_out(name, points, width):
 @pytest.mark.parametrize("width", [0.003, 0.3, 40.0])
 @pytest.mark.parametrize("points", ["uniform", "clusters", "outliers", "duplicates", "two points"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_each_point_is_left_out_of_its_own_sum(name, points, width):
+def test_each_point_is_left_out_of_its_own_sum(name, points, width, monkeypatch):
+    monkeypatch.setattr(line, "_BLOCK_PAIRS", 1000)
     keys, _ = POINTS[points]
     values, own = table(keys), RANDOM.permutation(len(keys))[:97]
     found = summed(make(name, width), keys[own], keys, values, own)
     agree(found, means(name, width, keys[own], keys, values, own), values)
 
 
+@pytest.mark.parametrize(("n", "huge"), [(1009, 1e9), (20_011, 1e12)])
 @pytest.mark.parametrize("name", ["gaussian", "boxcar", "epanechnikov", "laplacian"])
-def test_a_huge_value_elsewhere_costs_no_digit(name):
-    keys = np.sort(RANDOM.uniform(0, 50, 1009))
+def test_a_huge_value_elsewhere_costs_no_digit(name, n, huge):
+    keys = np.sort(RANDOM.uniform(0, n / 20, n))
     values = np.sin(keys)[:, None]
-    values[700] = 1e9
-    own = np.arange(0, 1009, 7)  # the outlier itself is one of them
+    values[707] = huge  # of many values every second one is looked at to find the unit
+    own = np.arange(0, 1009, 101)  # the outlier itself is one of them
     found = summed(make(name, 0.4), keys[own], keys, values, own).values.numpy()
     exact = means(name, 0.4, keys[own], keys, values, own)[0]
     np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
+
+
+def test_rows_term_by_term_are_few_pairs_at_a_time(monkeypatch):
+    monkeypatch.setattr(line, "_BLOCK_PAIRS", 8)
+    blocks = [block.tolist() for block in line._blocks(np.array([3, 0, 5, 1, 20, 2, 6, 1]))]
+    assert blocks == [[0, 2], [3], [4], [5, 6], [7]]
 
 
 def test_larger_boxes_hold_what_the_points_in_them_do():
@@ -116,9 +125,16 @@ def test_many_keys_in_few_boxes_take_the_sums_and_not_the_exact_rows(monkeypatch
         monkeypatch.setattr(f"attention_plugins.sums.{module}.means_over_runs", none)
     keys = np.sort(RANDOM.uniform(0, 5, 5003))
     queries, values = RANDOM.uniform(0.2, 4.8, 311), table(keys)
+    rows = RANDOM.integers(500, 4500, 11)
     for name in KERNELS:
         found = summed(make(name, 0.2), queries, keys, values)
         agree(found, means(name, 0.2, queries, keys, values), values)
+        tensors = (torch.from_numpy(each) for each in (keys[:, None], values, rows))
+        with monkeypatch.context() as only:  # on a line
+            only.setattr("attention_plugins.sums.means_in_blocks", None)
+            with_own, _ = pool_with_and_without(make(name, 0.2), *tensors)
+        expected = means(name, 0.2, keys[rows], keys, values)[0]
+        np.testing.assert_allclose(with_own.numpy(), expected, rtol=1e-6, atol=1e-6)
 
 
 class _Student(RadialScoring):
