@@ -313,7 +313,6 @@ function specification(name, place) {
   spec.config = { ...spec.config, ...configs[scheme] };
   if (spec.autosize?.type === "fit-x") spec.width = Math.max(120, place.clientWidth);
   const renderer = most > rowsOnSvg ? "canvas" : "svg";
-  if (renderer === "svg" && spec.config.mark) delete spec.config.mark.aria;
   const options = { renderer, actions: false, ast: true, tooltip: { theme: scheme } };
   return [spec, options];
 }
