@@ -25,7 +25,8 @@ _LINE = _SAID["line"]
 _LEVEL = gettext_noop("{name} is {low} throughout.")
 _RANKED = _SAID["ranked"]
 _MOST_NAMED = 3  # cells
-_ROUNDING = 1e-9  # share of a number
+# What differs by this share of a number is equal: its order would be the processor's.
+_ROUNDING = 1e-9
 _MOST_LINES = 6
 _LONGEST = 40  # characters of a label
 
@@ -70,12 +71,11 @@ def _matrix_words(
     finite = np.isfinite(grid)
     if not finite.any():
         return gettext(_EMPTY, all=grid.size)
-    if np.ptp(grid[finite]) == 0 and finite.sum() > 1:
+    if finite.sum() > 1 and _level(grid[finite].min(), grid[finite].max()):
         return gettext(_SAID["level_matrix"], quantity=quantity, number=number(grid[finite][0]))
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
     named = min(_MOST_NAMED, int(finite.sum()))
-    # What differs by rounding alone is equal: its order would be the processor's.
     among = np.flatnonzero(sizes >= np.partition(sizes, -named)[-named] * (1 - _ROUNDING))
     shares = np.round(sizes[among] / (sizes.max() or 1) / _ROUNDING)
     largest = among[np.argsort(-shares, kind="stable")][:named]
@@ -97,6 +97,10 @@ def _matrix_words(
             gettext("Cells without a number: {count:,} of {all:,}.", count=masked, all=grid.size)
         )
     return together(said)
+
+
+def _level(low: float, high: float) -> bool:
+    return bool(np.isclose(low, high, rtol=_ROUNDING, atol=0))
 
 
 def _matrix_table(
@@ -147,7 +151,7 @@ def _line_words(
             continue
         low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
         said.append(gettext(
-            _LINE if values[low] < values[high] else _LEVEL, name=name[:_LONGEST],
+            _LEVEL if _level(values[low], values[high]) else _LINE, name=name[:_LONGEST],
             x_title=x_title, low_x=number(x[low], x_digits), low=number(values[low], digits),
             high_x=number(x[high], x_digits), high=number(values[high], digits),
         ))  # fmt: skip

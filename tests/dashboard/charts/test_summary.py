@@ -39,10 +39,13 @@ def test_of_cells_that_differ_by_rounding_alone_the_first_is_named_first():
     )
 
 
-def test_equal_weights_have_no_largest():
-    assert summary.of_matrix(np.full((2, 3), 0.5)).words == (
-        "The weight is 0.5 in every cell that has one."
-    )
+@pytest.mark.parametrize("value", [0.5, -0.5, 0.0])
+def test_equal_weights_have_no_largest(value):
+    told = f"The weight is {summary.number(value)} in every cell that has one."
+    by_rounding = np.array([[value, np.nextafter(value, 1) if value else 0.0, np.nan]])
+    assert summary.of_matrix(np.full((2, 3), value)).words == told
+    assert summary.of_matrix(by_rounding).words == told
+    assert "0.5 in" not in summary.of_matrix(np.array([[0.5, 0.5 + 1e-6]])).words
 
 
 @pytest.mark.parametrize("held", [np.nan, -np.inf])
@@ -67,6 +70,13 @@ def test_lines_far_from_zero_are_told_with_the_digits_in_which_they_differ():
     ).words  # fmt: skip
     assert "lowest at x 2,024.25 with 1,013.2, and highest at 2,024.5 with 1,019.8." in words
     assert words.endswith("b is 1,016.5 throughout.")
+
+
+def test_a_line_that_moves_by_rounding_alone_is_level_and_an_endless_one_is_not():
+    lines = {"a": [0.3, np.nextafter(0.3, 1)], "b": [-np.inf, 0.3], "c": [0.3, 0.3 + 1e-6]}
+    words = summary.of_lines([0, 1], lines, x_title="x", y_title="loss").words
+    assert "a is 0.3 throughout. b is lowest at x 0 with −inf, and" in words
+    assert "c is lowest at x 0 with" in words
 
 
 @pytest.mark.parametrize(
