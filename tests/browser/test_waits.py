@@ -154,19 +154,22 @@ def test_nothing_stays_faded_where_a_browser_does_not_tell_that_a_run_has_been(o
     assert {*seen.page.evaluate(FADED)} == {1.0}
 
 
-def test_a_place_of_what_is_computed_says_so(opened):
-    """A grey box of the page's own, below no words of a worker."""
+def test_a_place_of_what_is_computed_says_so_and_stands_still(opened):
+    """A grey box of the page's own, below no words of a worker; Streamlit's pulse without end."""
     seen = opened("regression?a=gaussian")
     seen.until(lambda: seen.charts().locator("canvas").count(), "the map").settle()
     said = """([above, name]) => {
       const place = document.createElement("div");
       place.innerHTML = `<div data-testid="stElementContainer">${above}</div>
-        <div><div data-testid="${name}"></div></div>`;
+        <div><div data-testid="${name}" style="animation: pulse 1s infinite"></div></div>`;
       document.querySelector(".stApp").append(place);
-      const { content } = getComputedStyle(place.lastElementChild.firstElementChild, "::after");
+      const box = place.lastElementChild.firstElementChild;
+      const { content } = getComputedStyle(box, "::after");
+      const { animationName } = getComputedStyle(box);
       place.remove();
-      return content;
+      return [content, animationName];
     }"""
     for name in ("stSkeleton", "stSkeletonElement"):
-        assert seen.page.evaluate(said, ["", name]) == '"Loading …"'
-        assert seen.page.evaluate(said, ["<p class='stProgress'></p>", name]) == "none"
+        assert seen.page.evaluate(said, ["", name]) == ['"Loading …"', "none"]
+        above = "<p class='stProgress'></p>"
+        assert seen.page.evaluate(said, [above, name]) == ["none", "none"]
