@@ -170,6 +170,9 @@ def package_of(text: str, name: str) -> dict[str, str]:
     spec, (lines, helpers) = spec_of(formula.text, name=names.module), _body_of(formula.plan)
     positions = formula.names("i", "j")
     elements = None if formula.vectors else 1
+    squares = "squared_distances(" in lines[-1]
+    by_size = squares and not formula.vectors
+    radial = "elements_of_squares, squared_distances" if by_size else "squared_distances"
     filling = {
         "text": formula.text,
         "quoted": f'"{names.title}"',
@@ -179,13 +182,14 @@ def package_of(text: str, name: str) -> dict[str, str]:
         "same_size": str(spec.same_size),
         "tasks": "(" + ", ".join(f'"{task}"' for task in spec.tasks) + ",)",
         "needs": ('needs = ("positions",)' if positions else "needs = ()")
-        + f"\n    elements_per_pair = {elements}  # numbers made of a query and a key",
+        + f"\n    elements_per_pair = {elements}  # numbers made of a query and a key"
+        * (not by_size),
         "arguments": ", *, positions" if positions else "",
-        "weights": "".join(f"        {_weight(p.name)}\n" for p in spec.parameters),
+        "weights": "".join(f"        {_weight(p.name)}\n" for p in spec.parameters)
+        + "        self.elements_per_pair = elements_of_squares(sizes.key)\n" * by_size,
         "lines": "\n".join(f"        {line}" for line in lines),
         "helpers": "\n".join(helpers),
-        "squares": "\nfrom attention_plugins.radial import squared_distances"
-        * ("squared_distances(" in lines[-1]),
+        "squares": f"\nfrom attention_plugins.radial import {radial}" * squares,
     }
     return filled(names, filling, "formula.py.txt")
 

@@ -17,6 +17,11 @@ def test_a_formula_is_described_in_plain_types():
     assert found["slug"].startswith("formula_norm_q_k")
     (sigma,) = found["parameters"]
     assert (sigma["name"], sigma["default"], sigma["low"], sigma["high"]) == ("sigma", 1, 0.01, 10)
+    assert (sigma["title"], sigma["step"], sigma["learnable"]) == ("sigma", 0.01, True)
+    assert sigma["help"] == "The formula's sigma, which training may change."
+    assert (found["title"], found["same_size"]) == (found["name"][1:], True)
+    alone = described("|q| + sum(k)")["shapes"][:2]
+    assert alone == [["norm(q)", "(n_q, 1)"], ["sum(k)", "(1, n_k)"]]
     assert found["shapes"][:2] == [["q - k", "(n_q, n_k, d)"], ["norm(q - k)", "(n_q, n_k)"]]
     assert len(described("|q| + |q|")["shapes"]) == 2  # each operation once
     assert found["tasks"] == ["regression", "translation", "encoding"]
@@ -31,6 +36,8 @@ def test_a_formula_is_described_in_plain_types():
         ("s * (q*k)", "(q*k)", "dot(q, k)"),
         ("(q - k)^3", "(q - k)^3", "sum((q - k)^3)"),
         ("abs(q - k) + 1", "abs(q - k)", "sum(abs(q - k))"),
+        ("1 + log(2 - (q - k)^2)", "(q - k)^2", "|q - k|^2"),
+        ("sqrt(q - k)", "q - k", "|q - k|"),
         ("q / d", "q", "sum(q)"),
     ],
 )
@@ -65,6 +72,18 @@ def test_an_error_has_its_place_and_what_was_meant():
         ("-(q.k + b)", r"-\left(q^\top k + b\right)"),
         ("(d < i) < j", r"\left(d < i\right) < j"),
         ("1e-9|k|", r"1\cdot 10^{-9} \, \lVert k\rVert_2"),
+        ("(d >= i) - (d > j)", r"\left(d \ge i\right) - \left(d > j\right)"),
+        ("(d != n) + (d == pi)", r"\left(d \ne n\right) + \left(d = \pi\right)"),
+        ("q.k * (a / b)", r"q^\top k \, \frac{a}{b}"),
+        ("|d|^2 (e^h)^H", r"\lvert d\rvert^{2} \, \left(e^{h}\right)^{H}"),
+        ("ln(d) + exp(d)", r"\ln\left(d\right) + \exp\left(d\right)"),
+        ("tanh(d) + sin(d)", r"\tanh\left(d\right) + \sin\left(d\right)"),
+        ("cos(d) + atan(d)", r"\cos\left(d\right) + \arctan\left(d\right)"),
+        ("sigmoid(d) + relu(d)", r"\sigma\left(d\right) + \operatorname{relu}\left(d\right)"),
+        ("max(d, 1) + min(d, 2)", r"\max\left(d, 1\right) + \min\left(d, 2\right)"),
+        ("max(q) + min(k)", r"\max\left(q\right) + \min\left(k\right)"),
+        ("(q / d).k", r"\frac{q}{d} \cdot k"),
+        ("cos(q, k)", r"\cos\left(q, k\right)"),
         ("where(i<=j, 0, -inf)", r"\begin{cases}0 & i \le j\\-\infty & \text{else}\end{cases}"),
     ],
 )
@@ -84,7 +103,8 @@ def test_words_are_completed_by_what_may_stand_there():
     assert ("sum", "um(") in words("(q - k).s")
     assert completions("sqrt(d)", 2) == completions("sq", 2)
     assert ("sum", "um(") in words("|q - k|.s")
-    assert ("inf", "inf") not in words("|q - k|.")
+    assert ("inf", "inf") not in [*words("|q - k|."), *words("q."), *words("(q - k) .")]
+    assert "w" in {each["word"] for each in completions("w", 0)}
     said = {each["word"]: each for each in completions("s + sigma", 1)}
     assert said["sigma"]["insert"] == "igma"
     assert said["sigma"]["help"] == "a parameter of this formula"

@@ -28,7 +28,8 @@ TEXTS = [
     "tanh(q).k - relu(w|q - k| - 1)", "mean(sigmoid(q - k)) + min(q * k) * softplus(h / H)",
     "(i q).(j k) / (1 + i + j)", "(q/(1 + |q|)).k", "sum((i - j) * q * k * h)",
     "q.k ** 3 * e^(-1)",
-    "2^-(sqrt(d)) * q.k + (1 < 2) * exp(pi)", "max(abs(q - k)^1.5, tanh(j) * q).sum() * 1e-3",
+    "2^-(sqrt(d)) * q.k + (1 < 2) * exp(pi)", "(q.k > 0) / 3",
+    "max(abs(q - k)^1.5, tanh(j) * q).sum() * 1e-3", "sum(tanh(q - k)) - |q - k|^2",
 ]  # fmt: skip
 
 
@@ -62,6 +63,15 @@ def test_its_scores_and_traits_are_the_formulas(text, heads, tmp_path):
     torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
     for trait in ("formula", "parameters", "same_size", "tasks"):
         assert getattr(packaged, trait) == getattr(typed, trait)
+    own, other = (spec.create(Sizes(5, 5, 7, heads)) for spec in (packaged, typed))
+    assert own.needs == other.needs
+    assert own.elements_per_pair == other.elements_per_pair
+
+
+def test_a_vector_that_is_too_short_has_no_direction_there_either(tmp_path):
+    short, long = torch.full((1, 4), 5e-8).double(), torch.ones(1, 4).double()
+    found = scores(module_of("cos(q, k)", tmp_path).score, short, long, 1)
+    assert found.item() == pytest.approx(0.1)
 
 
 # What is typed, and the number that it is for queries of length 3.
@@ -70,7 +80,9 @@ VALUES = {
     "8 - 4 - 2": 2, "8 - (4 - 2)": 6, "8/4/2": 1, "8/(4/2)": 4, "8/4*2": 4, "-8/4/2": -1,
     "8 - 4/2": 6, "2 - -3": 5, "8/-4": -2, "√4^2": 4, "√4*9": 18, "√(4*9)": 6, "1/2 * 4": 2,
     "(3 - 2 < 2) - 1": 0, "3 < 2": 0, "2 < 3": 1, "3 <= 3": 1, "3 >= 4": 0, "3 == 3": 1,
-    "3 != 3": 0, "where(2 > 3, 5, 7)": 7, "min(2, 5) - max(2, 5)": -3, "2^9^0.5": 8,
+    "3 != 3": 0, "3 >= 3": 1, "3 > 3": 0, "3 < 3": 0,
+    "where(2 > 3, 5, 7)": 7, "where(-2, 5, 7)": 5,
+    "atan(1) - pi/4": 0, "sin(pi/2)": 1, "cos(pi)": -1, "min(2, 5) - max(2, 5)": -3, "2^9^0.5": 8,
     "|q|^0.5^2": 3**0.25, "|q|^2^-1": 3**0.5, "|q|^-1": 1 / 3, "-|q|^-0.5": -(3**-0.5),
     **{f"|q|^{power}": 3.0**power for power in (-2, -1.5, -0.5, 0, 0.5, 1, 1.5, 2, 3)},
 }  # fmt: skip

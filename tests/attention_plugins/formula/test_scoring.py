@@ -111,7 +111,8 @@ class LargestTensor(TorchDispatchMode):
 @pytest.mark.parametrize(
     "text",
     ["q.k", "sum(w q * k / 2) / d", "(q * k).mean(-1)", "-|q - k|^2", "-sum((q - k)^2)",
-     "-norm((q - 2k)/w)^2", "cos(q, k)", "-(k - q).square().mean(-1)", "q.k * |i - j|"],
+     "sum(q * k * |q - k|^2)", "-norm((q - 2k)/w)^2", "cos(q, k)", "-(k - q).square().mean(-1)",
+     "q.k * |i - j|"],
 )  # fmt: skip
 def test_products_and_squared_distances_need_no_vector_for_a_pair(text):
     queries, keys = draw(67, 61), draw(71, 61, seed=1)
@@ -128,11 +129,14 @@ def test_products_and_squared_distances_need_no_vector_for_a_pair(text):
         ("-norm((q - 2k)/3)^2", lambda q, k: -((q - 2 * k) / 3).square().sum(-1)),
         ("-sum((-k - 1 + q)^2)", lambda q, k: -(q - k - 1).square().sum(-1)),
         ("dot(-q / 2, k^2)", lambda q, k: (-q / 2 * k.square()).sum(-1)),
+        ("|q - k|^3", lambda q, k: (q - k).square().sum(-1) ** 1.5),
         ("sum(q * (q - k))", lambda q, k: (q * (q - k)).sum(-1)),
         ("(q * k).mean(-1)", lambda q, k: (q * k).mean(-1)),
         ("sum((i - j) * q * k)", lambda q, k: (k * q).sum(-1) * -places(q, k)),
         ("sum((-q * k / 3)^2 * j)", lambda q, k: ((q * k / 3).square() * k_places(k)).sum(-1)),
         ("sum((2 (q * k)^2 * q)^2)", lambda q, k: (2 * (q * k).square() * q).square().sum(-1)),
+        ("sum((i - k)^2)", lambda q, k: (k - q_places(q)).square().sum(-1)),
+        ("sum((q - j)^2)", lambda q, k: (q - k_places(k)).square().sum(-1)),
         ("sum((2 (q - k))^2 / 3)", lambda q, k: (2 * (q - k)).square().sum(-1) / 3),
         ("sum((q * (q - k))^2)", lambda q, k: (q * (q - k)).square().sum(-1)),
         ("sum((q - k)^2^2 / 3)", lambda q, k: (q - k).square().square().sum(-1) / 3),
@@ -148,6 +152,10 @@ def test_what_is_computed_otherwise_is_the_same_to_a_millionth(text, by_hand, dt
 
 def places(queries, keys):
     return torch.arange(keys.shape[1]) - torch.arange(queries.shape[0])[:, None]
+
+
+def q_places(queries):
+    return torch.arange(queries.shape[0])[:, None, None]
 
 
 def k_places(keys):
@@ -199,6 +207,8 @@ def test_a_length_is_exact_near_zero():
     queries = draw(5, 61, dtype=torch.float32) + 100
     found = scores(spec_of("-|q - k|"), queries, queries + 1e-3, dtype=torch.float32)
     assert found.diagonal() == pytest.approx(-1e-3 * math.sqrt(61), rel=0.02)
+    short, long = torch.full((1, 4), 5e-8), torch.ones(1, 4)  # of length 1e-7, and 1e-6 has none
+    assert scores(spec_of("cos(q, k)"), short, long).item() == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("text", ["-max(abs(q - k)) - m|i - j|", "sum(tanh(q + k)) * h"])
@@ -212,6 +222,16 @@ def test_blocks_of_queries_change_nothing(text, monkeypatch):
     assert watched.largest <= 2 * 3 * 13 * 11  # the scores, more than a block's vectors
 
 
+@pytest.mark.parametrize("at_once", [scoring.AT_ONCE, 1])
+def test_half_precision_is_computed_in_single_and_given_back(at_once, monkeypatch):
+    monkeypatch.setattr(scoring, "AT_ONCE", at_once)
+    queries, keys = draw(7, 61, dtype=torch.bfloat16), draw(11, 61, dtype=torch.bfloat16, seed=1)
+    spec = spec_of("-w sum(abs(q - k))")
+    found = scores(spec, queries, keys, dtype=torch.bfloat16)
+    wanted = scores(spec, queries.float(), keys.float(), dtype=torch.float32)
+    torch.testing.assert_close(found, wanted.bfloat16(), rtol=0, atol=0)
+
+
 def test_too_much_work_is_refused_before_it_is_begun(monkeypatch):
     made = spec_of("-max(abs(q - k))").create(Sizes(64, 64, 1))
     assert (scoring.MOST_KEPT * 4, scoring.MOST_WORK) == (2 << 30, 1 << 35)  # bytes, numbers
@@ -221,6 +241,8 @@ def test_too_much_work_is_refused_before_it_is_begun(monkeypatch):
     learning = torch.zeros(2040, 64, requires_grad=True)
     with pytest.raises(ContractError, match="while it learns"):
         made(learning.detach(), learning)
+    with pytest.raises(ContractError, match="while it learns"):
+        made(learning, learning.detach())
     made(torch.zeros(8, 64, requires_grad=True), torch.zeros(8, 64))
     monkeypatch.setattr(scoring, "MOST_KEPT", 8 * 8 * 131)
     few, learned = torch.zeros(8, 64), spec_of("-w max(abs(q - k))").create(Sizes(64, 64, 1))
@@ -264,13 +286,16 @@ def test_traits_follow_from_what_is_named():
     assert traits("-|i - j|") == (False, ("translation", "encoding"), ("positions",))
     assert traits("q.k / n") == (True, ("regression", "encoding"), ())
     assert traits("j / n") == (False, ("encoding",), ("positions",))
+    for text, few, many in (("q.k", 1, 1), ("-|q - k|^2", 5, 1), ("-max(abs(q - k))", None, None)):
+        for size, elements in ((5, few), (23, many)):
+            assert spec_of(text).create(Sizes(size, size, 7)).elements_per_pair == elements
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_a_vector_left_over_is_refused_and_says_what_to_do(number):
     text, words = [
         ("q - k", "take its sum"), ("q k", "q.k for their dot product"),
-        ("q", "its length"), ("k.T", "transposed"),
+        ("q", "its length"), ("k.T", r"a transposed .* mean \"q\^T k\""),
     ][number]  # fmt: skip
     with pytest.raises(FormulaError, match=words) as caught:
         spec_of(text)
@@ -281,10 +306,16 @@ def test_a_vector_left_over_is_refused_and_says_what_to_do(number):
     ("text", "place", "words"),
     [
         ("q.k + |q|.sum(-1)", (6, 9), "one number already"),
+        ("q.k + |q|.max(-1)", (6, 9), "^[^(]* max goes over"),
         ("q.k + norm(i - j)", (11, 16), "abs"),
+        ("q.k + ‖i - j‖", (7, 12), "abs"),
         ("2 · q + q.k + dot(d, k)", (18, 19), "dot product is of two vectors"),
         ("q.k / k.T", (6, 9), "transposed"),
         ("i^T k", (0, 3), "only a vector can be transposed"),
+        ("q * k.T", (0, 7), 'transposed vector with @; did you mean "q @ k.T"'),
+        ("q.T / k", (0, 3), "only in a product"),
+        ("|q.T|", (1, 4), "only in a product"),
+        ("exp(q.T).k", (4, 7), 'only in a product of two vectors; did you mean "q @ k.T"'),
         ("q.T.T k", (0, 7), "two vectors stand side by side"),
     ],
 )
@@ -324,6 +355,7 @@ def test_constants_that_grow_beyond_all_bounds_are_arithmetic():
     queries, keys = draw(3, 5), draw(4, 5, seed=1)
     assert scores(spec_of("9^9^9^9 - q.k"), queries, keys).isposinf().all()
     assert scores(spec_of("q.k / 0"), queries, keys).isinf().all()
+    assert scores(spec_of("1"), queries, keys).is_contiguous()  # each may be changed alone
 
 
 @pytest.mark.parametrize("text", ["log(1 - |q - k|^2)", "log1p(-|q - k|^2)"])
