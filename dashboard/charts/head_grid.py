@@ -6,6 +6,7 @@ transparent rectangles tell which cell the pointer is on.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import altair as alt
@@ -14,12 +15,12 @@ import pyarrow as pa
 
 from dashboard.charts import cells, theme
 from dashboard.charts import frames as map_frames
-from dashboard.charts.frames import HeadMap, MapFrame, map_names, named_maps, usual_map
+from dashboard.charts.frames import HeadMap, MapFrame, map_names, map_title, named_maps, usual_map
 from dashboard.charts.grid import hover
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, span, written
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, together
 
 
 def _pointed_layers(
@@ -132,6 +133,8 @@ def prepare_head_grid(
     told |= {} if reach is None else {"span": reach}
     large = [one.map for one in drawn].index(shape.start)
     summary = of_matrix(values[large], *labels, quantity=quantity)
+    named = gettext("The large map is {map_title}.", map_title=map_title(shape.start))
+    summary = replace(summary, words=together((named, summary.words)))
     query, key = (axis.ravel() for axis in np.indices((queries, keys)))
     if queries * keys <= theme.MOST_ELEMENTS:
         texts = pa.array(written(each, reach, signed) for each in values)

@@ -9,7 +9,8 @@ from PIL import Image
 
 from dashboard.charts import theme
 from dashboard.charts.frames import MapFrame, map_names, usual_map
-from dashboard.charts.head_grid import grid_height, head_grid
+from dashboard.charts.head_grid import grid_height, head_grid, prepare_head_grid
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.theme import POINTER
 
 SOURCE = ("the", "dog", "is", "the", "dog", ".", "<eos>")
@@ -74,6 +75,18 @@ def test_the_chosen_map_is_large(painted, name, layer, head):
     np.testing.assert_allclose(drawn_weights(scene), weights, atol=7e-4)
     labels = [label["text"] for label in scene.items(role="axis-label")]
     assert labels == [*SOURCE, *TARGET]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "weights"),
+    [
+        ("1.3", "layer 1 · head 3", FRAMES[1].weights[2]),
+        ("", "layer 2 · mean", FRAMES[0].weights.mean(axis=0)),
+    ],
+)
+def test_words_say_which_map_they_are_of(name, title, weights):
+    said = prepare_head_grid(FRAMES, chosen=name).summary.words
+    assert said == f"The large map is {title}. {of_matrix(weights, TARGET, SOURCE).words}"
 
 
 def test_a_map_that_is_not_there_gives_the_usual_one():
