@@ -148,7 +148,9 @@ def plugin_timed_out(limit: float, stderr: str, origins: Origins) -> str:
 
 def no_worker(reason: str) -> Failure:
     """Describe a job that could not run because no worker started."""
-    note = gettext_noop("no worker starts: {reason}; repair that, then ask again", reason=reason)
+    note = gettext_noop(
+        "no worker starts: {reason}; repair that, then ask again", reason=_shortened(reason)
+    )
     return note, {"reason": reason}
 
 

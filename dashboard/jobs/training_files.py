@@ -135,6 +135,7 @@ class TrainingFiles:
         """Record how a training has ended, on disk if that can be written."""
         try:
             folder.note_state(state, note, facts)
+            self.forget_outcome(folder.id)
         except StorageError:  # the disk may be full, and the note may be about that
             self._unrecorded[folder.id] = History(state=state, note=note, facts=facts)
 

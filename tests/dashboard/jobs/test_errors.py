@@ -41,6 +41,9 @@ def test_a_job_is_named_by_its_task_and_plugins():
 def test_a_refusal_is_the_sentence_itself():
     assert errors.refused(REQUEST, ValueError("need 2 <= n")) == ("need 2 <= n", {"refused": True})
     assert errors.refused(REQUEST, ValueError())[0].startswith("translation with bahdanau")
+    error = ValueError("need a number")
+    error.facts = {"row": 3}
+    assert errors.refused(REQUEST, error) == ("need a number", {"refused": True, "row": 3})
 
 
 def test_an_exception_gives_its_type_and_last_line():
@@ -59,7 +62,17 @@ def test_long_messages_are_cut_everywhere():
     note, facts = errors.raised(REQUEST, RuntimeError("x" * 10**6 + "\n" + "y" * 10**6), 0)
     assert len(note) < 700
     assert len(json.dumps(facts)) < 16 * 700
-    assert len(errors.refused(REQUEST, ValueError("z" * 10**6))[0]) < 700
+    assert errors.refused(REQUEST, ValueError("z" * 501))[0] == "z" * 500 + "…"
+    assert errors.refused(REQUEST, ValueError("z" * 500))[0] == "z" * 500
+    lost, no_worker = errors.lost(REQUEST, "y" * 501)[0], errors.no_worker("y" * 501)[0]
+    assert f"({'y' * 500}…)" in lost
+    assert f": {'y' * 500}…;" in no_worker
+
+
+def test_no_folder_of_this_machine_is_named_where_none_starts_or_one_is_lost():
+    said = "no file …/python"
+    for describe in (errors.no_worker, lambda reason: errors.lost(REQUEST, reason)):
+        assert said in describe("no file /home/ada/lab/python")[0]
 
 
 def test_the_traceback_is_its_last_lines():
@@ -76,6 +89,13 @@ def test_the_culprit_is_the_first_caller_outside_the_project_not_the_library_it_
     plugin = raise_from("some_plugin.cosine", "pass")
     ours = raise_from("attention_plugins.attention", "pass")
     error = caught(ours, lambda: plugin(library))
+    assert errors.raised(REQUEST, error, 0)[1]["culprit"] == "some_plugin"
+
+
+@pytest.mark.parametrize("between", ["torch.nn.modules.module", "contextlib", "__main__"])
+def test_torch_and_what_comes_with_python_are_no_culprits(between):
+    caller, plugin = raise_from(between, "pass"), raise_from("some_plugin")
+    error = caught(caller, plugin)
     assert errors.raised(REQUEST, error, 0)[1]["culprit"] == "some_plugin"
 
 
@@ -110,6 +130,9 @@ def test_a_death_names_the_signal_the_last_line_and_the_culprit():
     assert errors.died(REQUEST, -63, "")[0].endswith("killed by signal 63")
     assert errors.died(Request.make("t", model="m"), 1, "")[1]["culprit"] == "m"
     assert "culprit" not in errors.died(Request.make("catalogue"), 1, "")[1]
+    assert errors.died(REQUEST, -9, "loading\n")[0].endswith("for lack of memory: loading")
+    printed = "\n".join(map(str, range(20)))
+    assert errors.died(REQUEST, 1, printed)[1]["stderr"].split() == [*map(str, range(5, 20))]
 
 
 def test_the_last_line_of_a_crash_is_where_it_happened():
@@ -157,6 +180,18 @@ def test_a_plugin_that_hangs_crashes_or_takes_too_long_is_named_by_the_stack():
     )
 
 
+def test_without_a_stack_no_line_is_named():
+    note, facts = errors.unresponsive(REQUEST, 2.5, "")
+    assert note.endswith(
+        "cosine: it computed for 2.5 s without a sign of life and was stopped; "
+        "ATTENTION_SILENCE_LIMIT sets how long that may take"
+    )
+    assert facts == {"silence": 2.5, "culprit": "cosine"}
+    assert errors.plugin_timed_out(3, "", {}) == (
+        "it was not loaded after 3 s; ATTENTION_PLUGIN_LIMIT sets how long that may take"
+    )
+
+
 @pytest.mark.parametrize(("options", "advice"), [
     ({}, "fewer rows or points take less time."),
     ({"validation.method": "leave-one-out", "validation.folds": 2}, "rows or points take less"),
@@ -177,3 +212,8 @@ def test_an_exception_in_a_plugin_is_its_distributions(tmp_path):
     origins = {"a-kernel": [str(path)]}
     assert errors.raised(REQUEST, error, 0, origins)[1]["culprit"] == "a-kernel"
     assert errors.raised(REQUEST, error, 0)[1]["culprit"] == "kernel"
+    model = tmp_path / "model.py"  # which calls the kernel
+    exec(compile("def step(kernel): kernel()", str(model), "exec"), space)
+    error = caught(space["step"], space["call"])
+    origins = {"a-model": [str(model)], **origins}
+    assert errors.raised(REQUEST, error, 0, origins)[1]["culprit"] == "a-kernel"

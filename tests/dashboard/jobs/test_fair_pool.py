@@ -91,9 +91,10 @@ def test_long_ones_give_way_to_a_short_one_and_are_done_afterwards(
 
 
 def test_one_that_does_not_stop_is_killed_and_queued_again(make_pool, request_for):
-    pool = make_pool(2)
+    limit = 2 * PATIENCE  # a busy cluster takes a minute for another worker
+    pool = make_pool(2, silence=limit)
     long = [
-        pool.submit(request_for("hang", n=n), client="a", work=LONG, time_limit=PATIENCE)
+        pool.submit(request_for("hang", n=n), client="a", work=LONG, time_limit=limit)
         for n in range(2)
     ]
     started(pool, *long)

@@ -175,7 +175,9 @@ def test_the_long_one_begun_last_gives_way_once():
     last = queue.take()
     queue.add(computation("b1", "b"))
     assert queue.in_the_way() is last
-    last.giving_way = True
+    last.stopping = "cancelled"
+    assert queue.in_the_way() is None, "a worker will be free anyway"
+    last.stopping, last.giving_way = None, True
     assert queue.in_the_way() is None  # one at a time
     last.giving_way, last.gave_way = False, True
     queue.put_back(last)
@@ -217,8 +219,9 @@ def test_after_one_gave_way_others_leave_a_worker_free_for_a_minute():
     last.gave_way = True
     queue.put_back(last)
     assert queue.next() is None
+    now[0] += 59.0
     assert queue.copy().next() is None, "who looks ahead waits as long"
-    now[0] += 61.0
+    now[0] += 2.0
     assert name(queue.copy().next()) == "c1"
     assert take(queue) == "c1"  # b1 gave way, and leaves a worker free for good
 
@@ -231,7 +234,9 @@ def test_nothing_gives_way_while_a_short_one_will_end():
 
 
 def test_a_copy_leaves_the_queue_as_it_is():
-    queue = filled(1, "a1", "a2", "b1")
+    queue = filled(1, "z1", "a1", "a2", "b1")
+    queue.take()
+    ended(queue, "z1")
     assert vars(queue.copy()) == vars(queue)
     assert served_by_one_worker(queue.copy()) == ["a1", "b1", "a2"]
     assert served_by_one_worker(queue) == ["a1", "b1", "a2"]
@@ -244,3 +249,11 @@ def test_where_none_is_long_none_gives_way():
     for taken in (queue.take(), queue.take()):
         taken.started = 100.0
     assert queue.in_the_way() is None
+
+
+def test_a_running_one_that_everybody_left_disturbs_nobody():
+    queue = filled(1, "a1", "b1")
+    queue.take().jobs.clear()
+    queue.update()
+    ended(queue, "a1")
+    assert take(queue) == "b1"

@@ -57,6 +57,16 @@ def test_no_seconds_are_said_where_the_length_of_something_is_unknown(asked, run
     assert forecast(queue, estimate, 105.0).get(mine) == Wait(before=0)  # the short one is overdue
 
 
+def test_after_one_of_unknown_length_nothing_is_known(asked):
+    queue = FairQueue(1)
+    first, mine = asked(queue, "a", "unknown"), asked(queue, "me", "short")
+    last = asked(queue, "me", "short")
+    found = forecast(queue, estimate, 105.0)
+    assert [found[one].seconds for one in (first, mine, last)] == [0.0, None, None]
+    queue.take().started = 100.0
+    assert forecast(queue, lambda _: 5.0, 105.0)[mine].seconds == 0.0, "it is not overdue yet"
+
+
 def test_what_comes_later_does_not_matter(asked):
     queue = FairQueue(1)
     asked(queue, "a", "short")

@@ -294,7 +294,7 @@ def test_a_race_on_two_nodes_of_which_one_is_lost_has_every_outcome_once(
 
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
     monkeypatch.setenv("ATTENTION_TRAINERS", "2")
-    budget = Budget(examples=50, epochs=300, batch_size=50, rates=(0.03, 0.3))
+    budget = Budget(examples=50, epochs=120, batch_size=50, rates=(0.03, 0.3))
     who = [Contestant(model="nadaraya_watson", scoring=name)
            for name in ("gaussian", "laplacian", "cosine", "uniform", "additive")]  # fmt: skip
     plan = Plan(tasks={"sine": budget}, contestants=who, seeds=38)

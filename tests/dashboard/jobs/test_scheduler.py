@@ -1,4 +1,5 @@
 import math
+import time
 
 import pytest
 
@@ -176,3 +177,12 @@ def test_a_computation_costs_what_is_known_of_it_where_costs_count(long_work, wo
         scheduler.durations.note(numbered(2), 0.0, seconds)
     scheduler.submit(numbered(2), 7.0, "ada", work)
     assert scheduler.queue.next().cost == cost
+
+
+def test_only_what_is_done_says_how_long_such_a_request_takes(scheduler):
+    for stage, known in (("failed", False), ("done", True)):
+        scheduler.submit(numbered(2), 7.0)
+        taken = scheduler.queue.take()
+        taken.started = time.monotonic() - 5.0
+        scheduler.finish(taken, stage, **({"result": Result()} if known else {"note": "no"}))
+        assert (scheduler.durations.typical(numbered(2), 0.0) > 0) is known

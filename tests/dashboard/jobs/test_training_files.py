@@ -2,7 +2,14 @@
 
 import pytest
 
-from dashboard.jobs.training_files import TrainingFiles, copy_checkpoint, export, folder_names
+from dashboard.jobs import training_files
+from dashboard.jobs.training_files import (
+    TrainingFiles,
+    checkpoint_name,
+    copy_checkpoint,
+    export,
+    folder_names,
+)
 from dashboard.records.request import Request
 from dashboard.storage.files import StorageError
 from dashboard.storage.training_folder import TrainingFolder
@@ -31,9 +38,10 @@ def test_a_file_is_read_once_for_each_change(folder, files):
 
 
 def test_an_outcome_that_the_disk_refuses_is_known_until_the_training_goes_on(folder, files):
-    files.record(folder, "failed", "it broke")
+    files.record(folder, "failed", "it broke", {"culprit": "cosine"})
     assert files.outcome(folder.id) is None
-    assert files.history(folder).note == "it broke"
+    recorded = files.history(folder)
+    assert (recorded.note, recorded.facts) == ("it broke", {"culprit": "cosine"})
     (folder.path / "history.jsonl").unlink()
     (folder.path / "history.jsonl").mkdir()
     files.record(folder, "failed", "the disk is full", {"culprit": "dot"})
@@ -42,6 +50,15 @@ def test_an_outcome_that_the_disk_refuses_is_known_until_the_training_goes_on(fo
     assert outcome.facts == {"culprit": "dot"}
     files.forget_outcome(folder.id)
     assert files.outcome(folder.id) is None
+
+
+def test_what_can_be_written_again_counts_more_than_what_the_disk_refused(folder, files):
+    (folder.path / "history.jsonl").mkdir()
+    files.record(folder, "failed", "the disk is full")
+    (folder.path / "history.jsonl").rmdir()
+    files.record(folder, "cancelled", "Cancelled.")
+    assert files.outcome(folder.id) is None
+    assert files.history(folder).state == "cancelled"
 
 
 @pytest.fixture
@@ -62,6 +79,31 @@ def test_a_model_is_exported_without_the_maps_of_its_probe(model, tmp_path):
     for name, taken in (("my first_model", ()), ("other", ("other",))):
         with pytest.raises(ValueError, match="already; choose another name"):
             export(model, name, root, taken)
+
+
+def test_a_copy_is_on_the_disk_before_it_appears_and_so_is_its_place(model, tmp_path, monkeypatch):
+    target, synced = tmp_path / "checkpoints" / "mine", []
+    monkeypatch.setattr(
+        training_files, "sync", lambda path: synced.append((path.name, target.exists()))
+    )
+    copy_checkpoint(model.model(), model.path, target)
+    *files, (unfinished, appeared), place = synced
+    assert sorted(files) == [("card.json", False), ("model.safetensors", False)]
+    assert (unfinished[0], appeared, place) == (".", False, ("checkpoints", True))
+
+
+@pytest.mark.parametrize(
+    ("name", "tidy"), [("a" * 40, "a" * 40), (" A\tb - c\n", "a_b_c"), ("x_9", "x_9")]
+)
+def test_a_name_is_tidied(name, tidy, tmp_path):
+    assert checkpoint_name(name, tmp_path, ()) == tidy
+
+
+@pytest.mark.parametrize("name", ["a" * 41, "_a", "ä", "a.b", "a/b" * 30])
+def test_a_name_that_cannot_be_one_is_shown_no_longer_than_eighty(name, tmp_path):
+    with pytest.raises(ValueError, match="need a name of 1 to 40") as refusal:
+        checkpoint_name(name, tmp_path, ())
+    assert str(refusal.value).endswith(f"got {name[:80]!r}")
 
 
 def test_an_export_that_fails_leaves_nothing(model, tmp_path, monkeypatch):
