@@ -38,7 +38,7 @@ class PoolOptions:
         plugin_limit: seconds in which a plugin must be loaded. One that takes longer, or ends its
             worker, is quarantined until :meth:`LocalPool.reload`.
         memory: megabytes a worker may allocate, 0 for no limit.
-        warm: import torch in workers before their first job.
+        warm: import torch in workers before their first job, and more while they wait for it.
         cache: bytes of results with which equal requests are answered.
         nice: the niceness of the workers, 0 to 19.
         head_start: see :class:`~dashboard.jobs.rehearsal.Starts`.

@@ -7,9 +7,10 @@ of a plugin, shown with its last line and the plugin that raised it, where known
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Protocol
@@ -60,6 +61,17 @@ TASKS = {
         if find_spec(f"{entry.module}.task")
     },
 }
+
+_LARGE = {"race", "runs"}  # they bring libraries of 75 MB and more than a second
+
+
+def prepare() -> Iterator[None]:
+    """Import what most requests need, a part at each step, so that none is the first to wait."""
+    modules = [module for name, module in TASKS.items() if name not in _LARGE]
+    for step in [*(partial(importlib.import_module, module) for module in modules), environment]:
+        with suppress(Exception):  # the job that needs it says what is missing
+            step()
+        yield
 
 
 def perform(request: Request, context: Context) -> Result:

@@ -26,7 +26,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from types import MappingProxyType
@@ -174,7 +174,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--parent", type=int, required=True, help="process id of the pool")
     parser.add_argument("--memory", type=int, default=0, help="limit in MB, 0 for none")
     parser.add_argument("--nice", type=int, default=0, help="niceness, 0 to 19")
-    parser.add_argument("--cold", action="store_true", help="do not import torch in advance")
+    parser.add_argument("--cold", action="store_true", help="import nothing in advance")
     parser.add_argument("--quarantined", type=json.loads, default=[], help="plugins, as JSON")
     arguments = parser.parse_args(argv)
 
@@ -195,9 +195,10 @@ def main(argv: list[str] | None = None) -> None:
     reporter = PluginReporter(outbox, damage)
     if hasattr(tasks, "watch"):
         tasks.watch(reporter.report, arguments.quarantined)
+    steps = iter(() if arguments.cold or not hasattr(tasks, "prepare") else tasks.prepare())
     outbox.send({"type": "ready"})
     while True:
-        number, request = _next(inbox, damage)
+        number, request = _next(inbox, damage, steps)
         os.write(2, JOB_SEPARATOR)
         outbox.send({"type": "accepted", "attempt": number})
         context, before = JobContext(number, outbox, inbox), threads()
@@ -212,11 +213,14 @@ def main(argv: list[str] | None = None) -> None:
         del request, outcome
 
 
-def _next(inbox: Inbox, damage: Damage) -> tuple[int, Request]:
-    """Wait for a request; the process ends if a plugin's threads compute meanwhile."""
-    damage.rest()
+def _next(inbox: Inbox, damage: Damage, steps: Iterator[None]) -> tuple[int, Request]:
+    """Wait for a request, and prepare; the process ends if threads of a plugin compute."""
     with suppress(Empty):
         return inbox.requests.get(timeout=_SECONDS_BETWEEN_LOOKS)
+    for _ in steps:
+        with suppress(Empty):
+            return inbox.requests.get_nowait()
+    damage.rest()
     give_back()
     while damage.watches:
         with suppress(Empty):

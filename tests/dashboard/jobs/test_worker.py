@@ -2,11 +2,13 @@ import io
 import subprocess
 import time
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
 from dashboard.jobs import engine, process, worker
 from dashboard.jobs.engine import WorkerOptions
+from dashboard.jobs.task_process import Damage
 from dashboard.jobs.tasks import Cancelled
 
 
@@ -87,17 +89,72 @@ def test_a_stopped_job_cannot_report(outbox, sink):
     assert sink.headers() == []
 
 
-def test_a_worker_ends_when_nobody_can_send_it_anything():
-    options = WorkerOptions(
-        tasks="fake_tasks", warm=False, environment={"PYTHONPATH": str(Path(__file__).parent)}
-    )
-    child = subprocess.Popen(
+def started(*, environment=None, **options):
+    environment = {"PYTHONPATH": str(Path(__file__).parent), **(environment or {})}
+    options = WorkerOptions(tasks="fake_tasks", environment=environment, **options)
+    return subprocess.Popen(
         engine.command(options),
         env=engine.environment(options),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    with child:
+
+
+def test_a_request_waits_for_one_step_of_what_a_worker_prepares(monkeypatch):
+    monkeypatch.setattr(worker, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    inbox, done = Inbox(), []
+    inbox.requests = SimpleQueue()
+
+    def prepare():
+        for step in range(4):
+            done.append(step)
+            if step % 2:
+                inbox.requests.put((step, "asked for"))
+            yield
+
+    steps, damage = prepare(), Damage()
+    assert worker._next(inbox, damage, steps) == (1, "asked for")
+    assert done == [0, 1]
+    assert worker._next(inbox, damage, steps) == (3, "asked for")
+    assert done == [0, 1, 2, 3]
+
+
+def test_what_a_worker_prepares_is_not_taken_for_a_plugins_thread(monkeypatch):
+    monkeypatch.setattr(worker, "_SECONDS_BETWEEN_LOOKS", 0.01)
+    inbox, done = Inbox(), []
+    inbox.requests = SimpleQueue()
+
+    class Watched:
+        watches = True
+
+        def rest(self):
+            done.append("rest")
+
+        def spins(self):
+            done.append("look")
+            inbox.requests.put((1, "asked for"))
+            return False
+
+    steps = (done.append("step") for _ in range(2))
+    assert worker._next(inbox, Watched(), steps) == (1, "asked for")
+    assert done == ["step", "step", "rest", "look"]
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_warm_worker_prepares_while_nobody_asks(warm, tmp_path):
+    path = tmp_path / "prepared"
+    with started(warm=warm, environment={"PREPARED": str(path)}) as child:
+        assert process.read(child.stdout)[0] == {"type": "ready"}
+        end = time.monotonic() + (120 if warm else 3 * worker._SECONDS_BETWEEN_LOOKS)
+        while not path.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        assert path.exists() == warm
+        child.stdin.close()
+        assert child.wait(120) == 0
+
+
+def test_a_worker_ends_when_nobody_can_send_it_anything():
+    with started(warm=False) as child:
         assert process.read(child.stdout)[0] == {"type": "ready"}
         child.stdin.close()
         assert child.wait(120) == 0
