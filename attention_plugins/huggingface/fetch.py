@@ -132,12 +132,13 @@ def _explained(repository: str, where: str, revision: str) -> Iterator[None]:
         ) from error
     except errors.HfHubHTTPError as error:
         raise CheckpointError(f"{where} cannot be read: {in_a_line(error)}") from error
-    except Exception as error:  # of the client's own client, which changes with its version
+    except Exception as raised:  # of the client's own client, which changes with its version
+        error = str(raised) or type(raised).__name__
         raise CheckpointError(
             f"there is no folder {repository} here, and it cannot be fetched from the Hub: "
-            f"{error or type(error).__name__}; nothing was kept, try again, or without a network "
-            "give a folder that holds the model"
-        ) from error
+            f"{error}; nothing was kept, try again, or without a network give a folder that "
+            "holds the model"
+        ) from raised
 
 
 def _wanted(names: Sequence[str], where: object) -> list[str]:

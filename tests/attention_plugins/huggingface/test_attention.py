@@ -109,7 +109,11 @@ def _asked(mask=None, tap=None, **more):
 def test_what_a_family_adds_that_is_not_known_is_refused_by_its_name():
     with pytest.raises(ContractError, match=r"_Attention of the library gives .* 'indices'"):
         _asked(indices=torch.ones(1))
-    torch.testing.assert_close(_asked(indices=None, use_cache=True), _asked())
+    harmless = (
+        "cache_position", "deterministic", "output_attentions", "output_hidden_states",
+        "output_router_logits", "position_ids", "return_dict", "sliding_window", "use_cache",
+    )  # fmt: skip
+    torch.testing.assert_close(_asked(indices=None, **dict.fromkeys(harmless, 1)), _asked())
 
 
 def test_scores_in_place_of_a_mask_are_added_and_the_lowest_rule_out():
@@ -151,6 +155,11 @@ def test_a_scale_and_a_share_to_drop_are_those_of_the_call():
     )
     torch.manual_seed(0)
     assert not torch.allclose(_asked(dropout=0.5), usual)
+    query = torch.ones(1, 1, 2, 2)
+    given = _Attention(), query, query, query, None
+    assert attention._attend(*given, output_attentions=False)[1] is None
+    maps = attention._attend(*given, output_attentions=True)[1]
+    assert maps.tolist() == [[[[0.5, 0.5]] * 2]]
 
 
 def test_of_a_module_that_attends_twice_the_first_shape_is_kept():
@@ -189,4 +198,6 @@ def test_a_module_that_layers_share_has_a_site_for_each_of_its_calls():
             attention._attend(module, query, query, query, None)
     found = recorder.weights()
     assert [*found] == sites
+    again = attention.Pass(None, {module: sites})
+    assert [again.site(module) for _ in range(4)] == [*sites, sites[0]]
     assert [bool(found[site].any()) for site in sites] == [True, False, True]

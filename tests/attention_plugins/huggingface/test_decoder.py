@@ -9,6 +9,7 @@ import torch
 from support.tiny_families import DECODERS, LENGTHS, WORDS, build
 
 from attention_plugins.attention import rows_sum_to_one
+from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.decoding import force
 from attention_plugins.huggingface import decoder, folder
 from attention_plugins.huggingface.attention import NAME
@@ -63,7 +64,11 @@ def test_a_padded_batch_says_and_looks_like_each_text_alone(tiny, family, passes
     library, own = tiny(family)
     if passes == "in parts":
         monkeypatch.setattr(decoder, "MOST_SCORES", 3 * 4 * WORDS)
+    calls = []
+    handle = own.library.register_forward_pre_hook(lambda *_: calls.append(1))
     found, maps = force(own, PROMPT, LENGTHS, TARGET)
+    handle.remove()
+    assert len(calls) == 1 + (1 if passes == "at once" else 4)  # 1 token, then 16
     assert [*maps] == [Site("decoder", layer) for layer in range(3)]
     for row, length in enumerate(LENGTHS.tolist()):
         scores, known = _by_the_library(library, row)
@@ -113,6 +118,32 @@ def test_a_step_of_the_search_sees_the_changes(tiny):
     usual = own.search(PROMPT, LENGTHS, width=1, limit=9)
     off = [Intervention(site=Site("decoder", layer), action="off") for layer in range(3)]
     assert own.search(PROMPT, LENGTHS, width=1, limit=9, interventions=off) != usual
+
+
+def test_padding_stands_where_a_table_of_positions_has_a_row(tiny):
+    _, own = tiny("gpt2")
+    steps, _ = force(own, PROMPT, LENGTHS, TARGET[:, :2], by_steps=True)
+    found, _ = force(own, PROMPT, LENGTHS, TARGET[:, :2])
+    torch.testing.assert_close(found, steps, rtol=0, atol=_NEAR)
+
+
+def test_a_family_whose_steps_say_other_words_is_refused(tiny, monkeypatch):
+    _, own = tiny("llama")
+    own.require_steps()
+    found, asked = [torch.zeros(2), torch.zeros(2)], []
+
+    def forced(*given, by_steps=False):
+        asked.append(given)
+        return found[by_steps], {}
+
+    monkeypatch.setattr(decoder, "force", forced)
+    found[1][0] = -0.005
+    own.require_steps()
+    assert asked[0][2].tolist() == [3, 1]  # of which one is padded
+    for away, said in ((-0.02, "0.02"), (float("nan"), "nan")):
+        found[1][0] = away
+        with pytest.raises(CheckpointError, match=f"'llama' says .* up to {said} nats"):
+            own.require_steps()
 
 
 def test_rows_beside_a_sink_do_not_sum_to_one_and_the_model_says_so(tiny):

@@ -12,7 +12,7 @@ from attention_plugins.health import leave_one_out
 from attention_plugins.huggingface import encoder, folder
 from attention_plugins.huggingface.attention import NAME
 from attention_plugins.huggingface.encoder import LibraryEncoder
-from attention_plugins.tap import Intervention, Site
+from attention_plugins.tap import Intervention, Site, Tap
 from attention_plugins.translator import Pair
 
 FEW = ("bert", "albert")
@@ -76,17 +76,30 @@ def test_a_padded_batch_says_and_looks_like_each_text_alone(tiny, family):
             torch.testing.assert_close(mine, wanted, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("most", [1 << 24, 1])
-def test_one_text_is_read_in_batches_of_copies_with_the_changes(tiny, most, monkeypatch):
+@pytest.mark.parametrize(("most", "passes"), [(1 << 24, 2), (4 * 11 * WORDS, 4), (1, 10)])
+def test_one_text_is_read_in_batches_of_copies_with_the_changes(tiny, most, passes, monkeypatch):
     _, own = tiny("bert")
     monkeypatch.setattr(encoder, "MOST_SCORES", most)
     source, target = _texts()[:1], _texts()[:1, 1:-1]
     off = [Intervention(site=Site("encoder", 1), action="off", head=2)]
+    calls = []
     for changes in ((), off):
+        handle = own.library.register_forward_pre_hook(lambda *_: calls.append(1))
         found, _ = force(own, source, LENGTHS[:1], target, interventions=changes)
+        handle.remove()
         many, _ = force(own, source.repeat(2, 1), LENGTHS[:1].repeat(2), target.repeat(2, 1),
                         interventions=changes)  # fmt: skip
         torch.testing.assert_close(many, found.repeat(2, 1), rtol=0, atol=1e-4)
+    assert len(calls) == 2 * passes  # the text as it is, and its 9 words in batches
+
+
+def test_guesses_of_a_padded_batch_are_those_of_each_text_alone(tiny):
+    library, own = tiny("bert")
+    found = own.guess(_texts(), LENGTHS, Tap())
+    for row, length in enumerate(LENGTHS.tolist()):
+        with torch.no_grad():
+            wanted = library(input_ids=_texts()[row : row + 1, :length]).logits[0].log_softmax(-1)
+        torch.testing.assert_close(found[row, :length], wanted, rtol=0, atol=1e-4)
 
 
 def test_what_a_head_is_for_is_the_likelihood_without_it(tiny):

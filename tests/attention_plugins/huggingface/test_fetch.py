@@ -24,10 +24,11 @@ class Hub:
         self.folder, self.asked = folder, []
 
     def model_info(self, repository, revision):
+        self.revision = revision
         if repository != "someone/tiny":
             raise ConnectionError("Name or service not known")
         files = [SimpleNamespace(rfilename=path.name) for path in sorted(self.folder.iterdir())]
-        return SimpleNamespace(id=repository, sha=COMMIT, siblings=files)
+        return SimpleNamespace(id="now/called", sha=COMMIT, siblings=files)
 
     def download(self, repository, name, *, revision, local_dir):
         self.asked.append((name, revision))
@@ -61,6 +62,7 @@ def test_what_comes_from_the_hub_is_of_one_commit_that_is_kept(hub, tmp_path):
         "config.json", "tokenizer.json", "model.safetensors", "adopted.json",
     }  # fmt: skip
     assert kept.card["adopted"]["revision"] == COMMIT
+    assert (hub.revision, kept.note["repository"]) == ("main", "now/called")
     assert kept.note["source"] == "en"
     assert "corpus" not in kept.note
     digest = hashlib.sha256(b"model.safetensors").hexdigest()
@@ -83,6 +85,7 @@ def test_weights_in_parts_are_taken_where_there_is_no_whole_and_the_clients_cach
     kept = fetch.adopt("someone/tiny", "", {"corpus": "数"})
     assert "数" in (kept.folder / "adopted.json").read_text("utf-8")
     assert set(kept.note["weights_sha256"]) == {"model.safetensors"}
+    assert hub.revision is None
     (hub.folder / "model.safetensors").rename(hub.folder / "model.safetensors.index.json")
     kept = fetch.adopt("someone/tiny", "", {}, overwrite=True)
     assert set(kept.note["weights_sha256"]) == names
@@ -118,6 +121,14 @@ def test_what_cannot_be_adopted_leaves_nothing(hub, tmp_path, given, message):
     assert not list((tmp_path / "home").glob("adopting/*"))
 
 
+def test_an_error_without_words_is_named():
+    with (
+        pytest.raises(CheckpointError, match="from the Hub: RuntimeError; nothing was kept"),
+        fetch._explained("someone/tiny", "the Hub", ""),
+    ):
+        raise RuntimeError
+
+
 @pytest.mark.parametrize(
     ("error", "said", "message"),
     [
@@ -134,7 +145,7 @@ def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch, error, sai
 
     def refuse(*_, **__):
         if error is None:
-            return SimpleNamespace(id="", sha="v9", siblings=[])
+            return SimpleNamespace(id="", sha=COMMIT[:-1], siblings=[])
         kind = type("Raised", (getattr(errors, error),), {"__str__": lambda self: said})
         raise kind.__new__(kind)
 
@@ -193,7 +204,22 @@ def test_a_download_that_is_cut_leaves_nothing_and_says_to_try_again(monkeypatch
     assert [path.name for path in tmp_path.rglob("*")] == ["adopting"]
 
 
+def test_all_that_a_tokenizer_may_be_read_from_is_taken(hub):
+    names = {
+        "generation_config.json", "tokenizer_config.json", "special_tokens_map.json",
+        "added_tokens.json", "vocab.json", "merges.txt", "vocab.txt", "source.spm", "target.spm",
+        "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model",
+        "target_vocab.json",
+    }  # fmt: skip
+    for name in names:
+        (hub.folder / name).write_text("{}")
+    kept = fetch.adopt("someone/tiny", "", {})
+    usual = {"config.json", "tokenizer.json", "model.safetensors", "adopted.json"}
+    assert {path.name for path in kept.folder.iterdir()} == names | usual
+
+
 def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path, monkeypatch):
+    (hub.folder / "vocab.txt").mkdir()  # it is no file
     kept = fetch.adopt(str(hub.folder), "mine", {})
     assert {path.name for path in kept.folder.iterdir()} == {
         "config.json", "tokenizer.json", "model.safetensors", "adopted.json",
@@ -205,6 +231,8 @@ def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path, m
         fetch.adopt(str(hub.folder), "other", {}, revision="main")
     again = fetch.adopt(str(hub.folder), "mine", {"corpus": "few"}, overwrite=True)
     assert again.card["corpus"]["name"] == "few"
+    monkeypatch.setenv("HOME", str(hub.folder.parent))
+    assert fetch.adopt("~/theirs", "from_home", {}).note["repository"] == "theirs"
     monkeypatch.chdir(hub.folder)
     here = fetch.adopt(".", "", {})
     assert (here.folder.name, here.note["repository"]) == ("theirs", "theirs")

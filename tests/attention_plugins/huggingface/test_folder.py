@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from types import SimpleNamespace
 
 import pytest
+import torch
 from support.hostile import KINDS, UNIX, at_once, lay
 
 from attention_plugins.checkpoints import CheckpointError, find
+from attention_plugins.huggingface import folder as folders
 from attention_plugins.huggingface.families import family_of
 from attention_plugins.huggingface.folder import positions_of
 from attention_plugins.opening import read_checkpoint
@@ -126,11 +129,73 @@ def test_rotated_positions_and_missing_tokenizers_are_on_the_card(folder, told):
     assert found.card["tokeniser"] == "numbers"
     for name in (
         "tokenizer.json", "vocab.json", "vocab.txt", "source.spm", "spiece.model",
-        "sentencepiece.bpe.model", "tokenizer.model",
+        "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model",
+        "tokenizer_config.json",
     ):  # fmt: skip
         (found.folder / name).write_text("{}")
         assert read_checkpoint(found.folder).card["tokeniser"] == "its_own", name
         (found.folder / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("head", "loader"),
+    [("BertForMaskedLM", "AutoModelForMaskedLM"), ("BertForPreTraining", "AutoModelForMaskedLM"),
+     ("BertForTokenClassification", "AutoModel"), ("BertLMHeadModel", "AutoModelForCausalLM")],
+)  # fmt: skip
+def test_a_head_is_loaded_where_it_guesses_words(folder, head, loader):
+    found = read_checkpoint(folder({"model_type": "bert", "architectures": [head]}))
+    assert found._loader == loader
+
+
+def test_a_tokenizer_is_told_its_languages_and_runs_no_code_of_the_folder(folder, monkeypatch):
+    asked = []
+    auto = SimpleNamespace(from_pretrained=lambda where, **told: asked.append((where, told)))
+    monkeypatch.setattr(folders, "library", lambda: SimpleNamespace(AutoTokenizer=auto))
+    (made := folder(MARIAN)).joinpath("vocab.json").write_text("{}")
+    folders.tokenizer(made, "en", "fr")
+    folders.tokenizer(made, "", "fr")
+    here = {"local_files_only": True, "trust_remote_code": False}
+    assert asked == [
+        (made, {"src_lang": "en", "tgt_lang": "fr", **here}), (made, {"tgt_lang": "fr", **here}),
+    ]  # fmt: skip
+
+    def fail(*_, **__):
+        raise ValueError("first\nsecond")
+
+    auto.from_pretrained = fail
+    with pytest.raises(CheckpointError, match=r"the tokenizer .* be loaded: ValueError: first$"):
+        folders.tokenizer(made)
+
+
+def test_weights_are_safetensors_in_single_precision_with_our_attention(folder, monkeypatch):
+    asked, model = [], torch.nn.Linear(1, 1)
+    reports = [{"missing_keys": ["bert.pooler.dense.weight"], "mismatched_keys": []}]
+
+    def load(where, **told):
+        asked.append((where, told))
+        if isinstance(reports[-1], Exception):
+            raise reports[-1]
+        return model, reports[-1]
+
+    auto = SimpleNamespace(from_pretrained=load)
+    monkeypatch.setattr(folders, "library", lambda: SimpleNamespace(AutoModel=auto))
+    made = folder(MARIAN)
+    assert not folders.load(made, "AutoModel", MARIAN).training
+    assert asked == [(made, {
+        "attn_implementation": "attention_workbench", "dtype": torch.float32,
+        "use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True,
+        "local_files_only": True, "trust_remote_code": False,
+    })]  # fmt: skip
+    for wrong, said in (
+        ({"missing_keys": ["b", "a", "c.pooler.x"], "mismatched_keys": []}, "the weights lack a$"),
+        ({"missing_keys": [], "mismatched_keys": ["b", "a"]}, "have another shape of a$"),
+        (KeyError("attention_workbench"), "'marian' model, whose code attends by itself"),
+        (KeyError("other"), "cannot be loaded: KeyError: 'other'$"),
+        (OSError("no attention_workbench"), "cannot be loaded: OSError: no attention_workbench$"),
+    ):
+        reports.append(wrong)
+        with pytest.raises(CheckpointError, match=said):
+            folders.load(made, "AutoModel", MARIAN)
 
 
 def test_pickled_weights_are_not_read(folder):
@@ -178,6 +243,10 @@ def test_texts_of_which_few_maps_are_kept_have_more_tokens():
     for name in ("camembert", "esm", "mpnet", "roberta", "xlm-roberta"):
         offset = {"model_type": name, "max_position_embeddings": 4096, "pad_token_id": 1}
         assert positions_of(offset) == 1022
+        assert positions_of({**offset, "pad_token_id": 0}) == 1023
+        assert positions_of({**offset, "pad_token_id": None}) == 1024
+    assert positions_of({**offset, "model_type": "bert"}) == 1024
+    assert positions_of({**offset, "max_position_embeddings": 2}) == 1
 
 
 @pytest.mark.parametrize("kind", [["marian"], {"a": 1}, 7, None])

@@ -98,5 +98,7 @@ def test_an_encoder_has_candidates_for_each_mask_and_a_loss_for_each_word(opened
     assert [one.site.kind for one in read.maps] == ["encoder"] * len(read.maps)
     # Each loss is a pass: of a long text, and of one map, there are none.
     assert translator.read_text("the cat", Wanted(only=Site("encoder", 0))).losses == ()
+    monkeypatch.setattr(texts, "MOST_MASKED", 4)
+    assert len(translator.read_text("the cat").losses) == 2
     monkeypatch.setattr(texts, "MOST_MASKED", 3)
     assert translator.read_text("the cat").losses == ()

@@ -55,6 +55,13 @@ def test_frames_begin_where_the_strides_put_them(tmp_path):
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({"sampling_rate": 100}))
     labels = senses.maps_of(tmp_path, SOUND[:211])[0].key_labels
     assert labels[:3] == ("0.00 s", "0.10 s", "0.20 s")
+    with pytest.raises(ContractError, match=r"need sounds \(samples,\), got shape \(1, 211\)"):
+        senses.maps_of(tmp_path, SOUND[None, :211])
+    as_trained = SimpleNamespace(
+        conv_kernel=(10, 3, 3, 3, 3, 2, 2), conv_stride=(5, 2, 2, 2, 2, 2, 2)
+    )
+    frames = senses._frames(as_trained, SOUND, tmp_path / "nowhere")
+    assert (len(frames), *frames[:2], frames[-1]) == (49, "0.00 s", "0.02 s", "0.96 s")
 
 
 def test_patches_and_registers_are_named_in_the_order_of_reading():
@@ -63,6 +70,39 @@ def test_patches_and_registers_are_named_in_the_order_of_reading():
         "[CLS]", "[REG 1]", "[REG 2]",
         *(f"row {row}, column {column}" for row in (1, 2) for column in (1, 2, 3)),
     ]  # fmt: skip
+    config = SimpleNamespace(model_type="deit", patch_size=4)
+    assert senses._patches(config, torch.zeros(3, 4, 8)) == [
+        "[CLS]", "[DISTILLATION]", "row 1, column 1", "row 1, column 2",
+    ]  # fmt: skip
+
+
+def test_a_preprocessor_is_the_librarys_for_that_sense_and_runs_no_code_of_the_folder(
+    tmp_path, monkeypatch
+):
+    def stands_in(loader):
+        def read(given, *, return_tensors):
+            assert (given, return_tensors) == ("a path", "pt")
+            return {"pixel_values": [f"a picture of {loader}"], "input_values": [f"of {loader}"]}
+
+        def load(where, *, local_files_only, trust_remote_code):
+            assert (where, local_files_only, trust_remote_code) == (tmp_path, True, False)
+            return read
+
+        return SimpleNamespace(from_pretrained=load)
+
+    names = ("AutoImageProcessor", "AutoFeatureExtractor")
+    made = SimpleNamespace(**{name: stands_in(name) for name in names})
+    monkeypatch.setattr(folder, "library", lambda: made)
+    (tmp_path / "preprocessor_config.json").write_text("{}")
+    found = [senses._values(tmp_path, "a path", name) for name in ("pixel_values", "input_values")]
+    assert found == ["a picture of AutoImageProcessor", "of AutoFeatureExtractor"]
+
+
+def test_tokens_that_nobody_can_name_are_refused(tmp_path, monkeypatch):
+    save("vit", tmp_path)
+    monkeypatch.setattr(senses, "_patches", lambda config, picture: ["one"] * 4)
+    with pytest.raises(CheckpointError, match="makes 10 tokens of this input, and 4 can be named"):
+        senses.maps_of(tmp_path, PICTURE)
 
 
 def test_a_head_of_a_picture_can_be_switched_off(tmp_path):
@@ -71,6 +111,8 @@ def test_a_head_of_a_picture_can_be_switched_off(tmp_path):
     usual = senses.maps_of(tmp_path, PICTURE)
     changed = senses.maps_of(tmp_path, PICTURE, interventions=[off])
     assert not changed[0].weights[0, 2].any()
+    assert changed[0].weights[0, 1].any()
+    assert [one.name.split(".")[-3:] for one in usual][2][1] == "2"
     assert not torch.equal(changed[1].weights, usual[1].weights)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -63,7 +65,7 @@ def opened(root):
 def test_a_decoder_goes_on_with_a_prompt_and_its_maps_are_of_both(opened):
     translator = opened("decoder")
     said = translator.explain("5 9 17")
-    assert len(said.tokens) <= 32
+    assert len(said.tokens) == 32  # no end came before
     assert said.source_tokens == ("5", "9", "17")
     assert [one.site for one in said.maps] == [Site("decoder", layer) for layer in range(3)]
     both = (*said.source_tokens, *said.tokens[:-1])
@@ -104,6 +106,64 @@ def test_an_empty_prompt_is_the_token_that_the_model_begins_from(opened, root, t
 )
 def test_a_word_that_follows_a_prompt_is_a_word_of_its_own(prompt, target, text):
     assert texts.joined(prompt, target) == text
+
+
+@pytest.mark.parametrize("opening", "([{“‘«\"'-/–—_@#$")
+def test_behind_what_opens_a_word_stands_at_once(opening):
+    assert texts.joined(f"so {opening}", "once") == "once"
+
+
+def test_what_goes_on_with_a_word_is_written_as_it_would_be_read():
+    pieces = ["trans", "lation", " time"]
+    reader = object.__new__(texts.AdoptedDecoder)
+    reader._pieces = SimpleNamespace(raw_text=lambda ids: "".join(pieces[id] for id in ids))
+    said = [reader._text(texts.Continuation([], [id], [0])) for id in (1, 2)]
+    assert said == ["·lation", " time"]
+    assert [texts.joined("trans", text) for text in said] == pieces[1:]
+
+
+@pytest.mark.parametrize(
+    ("own", "told", "first", "begin"),
+    [(None, 2, 2, "<2>"), (3, 2, 3, "<3>"), (None, None, None, "")],
+)
+def test_a_text_begins_as_the_tokenizer_or_else_the_model_says(own, told, first, begin):
+    reader = object.__new__(texts.AdoptedDecoder)
+    reader._tokenizer = SimpleNamespace(bos_token_id=own)
+    config = SimpleNamespace(bos_token_id=told)
+    reader.model = SimpleNamespace(library=SimpleNamespace(config=config))
+    reader._pieces = SimpleNamespace(words=lambda ids: [f"<{id}>" for id in ids])
+    reader._read_begin()
+    assert (reader._first, reader.begin) == (first, begin)
+
+
+class ByWords:
+    """Reads each word as its length, and 10 more with a space before it."""
+
+    def __init__(self, before=(), after=(), grow=""):
+        self.before, self.after, self.grow = [*before], [*after], grow
+
+    def __call__(self, text, add_special_tokens=True):
+        found = [len(word.strip()) + 10 * word.startswith(" ") for word in
+                 re.findall(r"\n|\s?[^\s]+", text)]  # fmt: skip
+        if self.grow and text.startswith(self.grow) and text != self.grow:
+            found[0] += 50  # the first token grows by what follows
+        special = (self.before, self.after) if add_special_tokens else ([], [])
+        return {"input_ids": [*special[0], *found, *special[1]]}
+
+
+@pytest.mark.parametrize(
+    "tokenizer",
+    [ByWords(), ByWords([90]), ByWords([], [1]), ByWords([90], [1]), ByWords(grow="abc")],
+    ids=["plain", "begun", "ended", "both", "grown"],
+)
+def test_a_continuation_is_what_the_prompt_and_it_have_beyond_the_prompt(tokenizer):
+    reader = object.__new__(texts.AdoptedDecoder)
+    reader._tokenizer, reader.ends, reader._first = tokenizer, {1}, 90
+    known = tokenizer("abc")["input_ids"]
+    assert reader._continued("abc", "word again", known) == [14, 15]
+    # Nothing but a beginning that the tokenizer does not write: a text's first word is another.
+    reader._tokenizer = ByWords(grow="word")
+    assert reader._continued("", "word again", [90]) == [54, 15]
 
 
 def test_maps_of_pairs_are_trimmed_to_their_own_tokens(opened):
@@ -172,6 +232,7 @@ def test_an_encoder_reads_one_text_and_guesses_its_words(opened):
 def test_an_encoder_that_guesses_nothing_has_maps_alone(opened):
     said = opened("no_head").explain(TEXT)
     assert (len(said.maps), said.tokens, said.log_probabilities) == (3, (), ())
+    assert said.text == TEXT
     with pytest.raises(ContractError, match="no head that guesses masked words"):
         opened("no_head").pair(TEXT)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,7 +15,8 @@ from attention_plugins.catalogue import catalogue
 from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
-from attention_plugins.huggingface.translator import AdoptedTranslator
+from attention_plugins.huggingface import folder as hub_folder
+from attention_plugins.huggingface.translator import AdoptedTranslator, Pieces
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.tap import Intervention, Site, Tap
 from dashboard.features.alignment import task as alignment
@@ -206,6 +208,10 @@ def test_fresh_weights_are_others_in_the_same_architecture(folders, family, tran
     own, other = translator.model.state_dict(), fresh.state_dict()
     assert {n: w.shape for n, w in own.items()} == {n: w.shape for n, w in other.items()}
     assert any(not torch.equal(own[name], other[name]) for name in own)
+    again = read_checkpoint(folders / f"tiny-{family}").untrained(None)
+    assert all(torch.equal(other[name], same) for name, same in again.state_dict().items())
+    assert again.library.config._attn_implementation == "attention_workbench"
+    assert not again.library.training
 
 
 @pytest.fixture
@@ -234,7 +240,7 @@ def test_weights_that_do_not_fit_are_refused(broken, fault):
         read_checkpoint(broken).build(None)
 
 
-def test_a_model_of_many_languages_needs_the_one_to_write_in(broken):
+def test_a_model_of_many_languages_needs_the_one_to_write_in(broken, monkeypatch):
     config = json.loads((broken / "config.json").read_text())
     (broken / "config.json").write_text(json.dumps({**config, "model_type": "m2m_100"}))
     translator = object.__new__(AdoptedTranslator)
@@ -244,6 +250,43 @@ def test_a_model_of_many_languages_needs_the_one_to_write_in(broken):
     (broken / "adopted.json").write_text('{"source": "yy", "target": "</s>"}')
     translator._read_vocabularies(read_checkpoint(broken), None)
     assert translator._first == 1
+    known, asked = {"<unk>": 0, "__fr__": 7, "fr_XX": 8}, []
+    reader = SimpleNamespace(
+        unk_token_id=0, all_special_ids=[0], get_vocab=lambda: known,
+        convert_tokens_to_ids=lambda name: known.get(name, 0),
+    )  # fmt: skip
+    monkeypatch.setattr(hub_folder, "tokenizer", lambda *given: asked.append(given) or reader)
+    for kind, code, first in (("m2m_100", "fr", 7), ("mbart", "fr_XX", 8), ("bart", "", None)):
+        (broken / "config.json").write_text(json.dumps({**config, "model_type": kind}))
+        (broken / "adopted.json").write_text(json.dumps({"source": "en", "target": code}))
+        translator._read_vocabularies(read_checkpoint(broken), None)
+        assert translator._first == first
+    assert asked == [(broken, "en", "fr"), (broken, "en", "fr_XX"), (broken,)]
+    reader.separate_vocabs = True
+    with pytest.raises(ContractError, match="need one vocabulary of both languages, got two"):
+        translator._read_vocabularies(read_checkpoint(broken), None)
+    translator._first, translator.model = 5, SimpleNamespace(begin=5)
+    with pytest.raises(ContractError, match="this mBART begins from its language"):
+        translator._read_begin()
+
+
+@pytest.mark.parametrize(
+    ("space", "shown"), [("▁", ["a", "·b", "▁", "<3>"]), ("Ġ", ["(a)", "·(b)", "▁", "<3>"]),
+                         ("", ["a", "b", "", "<3>"])],
+)  # fmt: skip
+def test_pieces_are_shown_with_what_goes_on_with_a_word_marked(space, shown):
+    pieces = [f"{space}a", "b", space, None, "</s>", "__fr__", "<unk>"]
+    read = Pieces(SimpleNamespace(
+        # SentencePiece may know the other mark as a letter.
+        get_vocab=lambda: {piece: 0 for piece in [*pieces, "Ġ" * (space == "▁")] if piece},
+        all_special_ids=[4, 6], lang_token_to_id={"fr": 5}, unk_token_id=6,
+        convert_ids_to_tokens=lambda ids: [pieces[id] for id in ids],
+        convert_tokens_to_string=lambda given: f"({given[0]})",
+        decode=lambda ids, clean_up_tokenization_spaces: f" {ids}",
+    ))  # fmt: skip
+    assert read.words([0, 1, 2, 3, 4, 5, 6]) == [*shown, "</s>", "__fr__", "<unk>"]
+    assert read.raw_text([5, 0, 6, 1, 4]) == " [0, 6, 1]"
+    assert read.text([5, 0, 6, 1, 4]) == "[0, 6, 1]"
 
 
 def test_adopt_tries_the_model_and_says_its_name(broken, tmp_path, monkeypatch, capsys):
