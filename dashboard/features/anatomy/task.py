@@ -111,7 +111,7 @@ def root(request: Request, context: Context) -> Result:
         if context.stopped():
             raise Cancelled
         n_queries = min(max(_NUMBERS // (count * d), _FEWEST), _MOST)
-        queries, keys = torch.randn(n_queries, 1, d), torch.randn(n_queries, count, d)
+        queries, keys = (_drawn(n_queries, each, d) for each in (1, count))
         for name, score in _compared(request, d, hidden).items():
             scores = score(queries, keys)
             weights = masked_softmax(scores)
@@ -124,6 +124,11 @@ def root(request: Request, context: Context) -> Result:
             rows.append(row)
         context.report((step + 1) / len(DIMENSIONS), gettext_noop("measured at d = {d}", d=d))
     return Result(tables={"spread": pa.Table.from_pylist(rows)})
+
+
+def _drawn(*shape: int) -> Tensor:
+    """Standard normals as float64, drawn as float32: many times faster, and as good a sample."""
+    return torch.randn(shape, dtype=torch.float32).double()
 
 
 def _compared(request: Request, d: int, hidden: int) -> dict[str, Scores]:

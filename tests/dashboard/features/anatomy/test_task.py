@@ -299,6 +299,7 @@ def test_the_root_keeps_the_variance_at_one():
     assert without.loc[512, "largest"] > 0.9 > 0.35 > with_root["largest"].max()
     assert without.loc[512, "entropy"] < 0.3 < 2 < with_root["entropy"].min() < math.log(16)
     assert cosine.loc[512, "variance"] < 0.01
+    assert cosine.loc[512, "entropy"] == pytest.approx(math.log(16), abs=0.01)  # of 16 keys
 
 
 @pytest.mark.parametrize(("scored", "formula"), [
