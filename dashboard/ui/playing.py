@@ -1,5 +1,6 @@
 """A slider over the steps of a training that plays them, and follows the latest."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -39,23 +40,33 @@ class Player:
     def _key(self) -> str:
         return f"{self.page}-playing"
 
+    @property
+    def _ended(self) -> str:
+        return f"{self.page}-ended"
+
     def advance(self) -> int:
         """The next step; after the last one the play ends, and the page is drawn anew."""
         stood = st.session_state[self._key]
         later = [stop for stop in self.stops if stop > stood[-1]]
         if not later:
             del st.session_state[self._key]
+            st.session_state[self._ended] = time.monotonic()
             self.choose(self.latest)
             st.rerun()
         st.session_state[self._key] = [*stood, later[0]][-_BEHIND:]
         return later[0]
 
     def button(self) -> None:
-        """Begin to play, from the first step if the last one is seen; or stop."""
+        """Begin to play, from the first step if the last one is seen; or stop.
+
+        Who presses as the play ends saw "Pause", and does not begin another.
+        """
         plays, last = self.playing, max(self.stops, default=self.latest)
 
         def press() -> None:
             if not plays:
+                if time.monotonic() < st.session_state.get(self._ended, 0) + TICK:
+                    return
                 within = self.latest < self.at < last
                 st.session_state[self._key] = [self.at, *([] if within else [self.latest])]
                 self.choose(self.at)

@@ -238,5 +238,5 @@ def _remove(session: Session[RaceView], name: str) -> None:
     except (ValueError, StorageError) as error:
         st.session_state[_NOTES] = [ended(translated(str(error)))]
         return
-    st.session_state[_NOTES] = [gettext("The race {race} was removed.", race=plain(name))]
+    st.session_state[_NOTES] = [gettext("The race {race} was removed.", race=name)]
     session.change(RaceView())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -315,3 +316,19 @@ def test_a_visitor_neither_enters_nor_stops(opened, home, racing, monkeypatch):
     app = opened("race", race="known")
     keys = {button.key for button in app.button}
     assert not keys & {"race-estimate", "race-stop", "race-go-on"}
+
+
+@pytest.mark.parametrize(
+    ("trainers", "duration"), [(1, "about 10 minutes"), (2, "about 5 minutes")]
+)
+def test_an_offer_says_how_long_all_trainers_take_and_what_choosing_rates_does(
+    trainers, duration, monkeypatch
+):
+    said = []
+    facts = {"trials": 9, "tuning": 150.0, "seconds": 600.0, "kept": 0, "more": 0, "halving": 0}
+    monkeypatch.setattr(running, "settings", lambda: SimpleNamespace(trainers=trainers))
+    monkeypatch.setattr(running.shown, "text", said.append)
+    monkeypatch.setattr(running.st, "button", lambda *_, **__: None)
+    event = SimpleNamespace(result=SimpleNamespace(facts=facts))
+    running._offer(None, event, running._ASKED)
+    assert said[0].startswith(f"9 trainings: {duration} on this server, 25% of it to choose")

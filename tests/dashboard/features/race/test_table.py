@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -10,7 +11,9 @@ import pytest
 
 from dashboard.features.race import table
 from dashboard.features.race.table import _styled, _width, p_text
-from dashboard.features.race.view import interval, number
+from dashboard.features.race.view import RaceView, interval, number
+from dashboard.storage.bundle import unpack
+from dashboard.storage.races import PLAN
 
 
 @pytest.mark.parametrize(
@@ -78,3 +81,95 @@ def test_equal_means_keep_their_own_intervals_and_their_order():
     assert rule.rstrip().endswith("row2_col0 {")
     assert style.data["x"].argmin() == 2
     assert style.data["x"][1] == pytest.approx(0.5, abs=1e-12)
+
+
+ROW = {
+    "name": "Dot", "rank": 2, "verdict": "better", "quality": 0.5, "quality_low": 0.25,
+    "quality_high": 0.75, "difference": -0.25, "difference_low": -0.5, "difference_high": 0.0,
+    "p": 0.046875, "near": 0.4, "far": 0.8, "parameters": 1234, "rate": 0.3, "edge": "highest",
+    "seeds": 12,
+}  # fmt: skip
+
+
+def test_each_column_is_of_its_own_figure_and_floors_stand_below():
+    floors = [("uniform attention", 9.0, 8.0, 9.5), ("a line", 1.0, 0.5, 2.0)]
+    seen = SimpleNamespace(
+        rows=[ROW, {**ROW, "name": "Cosine", "parameters": None, "p": None, "edge": "lowest"}],
+        result=SimpleNamespace(facts={"limits": {"floors": floors}}),
+    )
+    frame, texts = table._frames(seen, "MSE")
+    assert [*texts.loc[0]] == [
+        "Dot", "2", "better", "0.50 [0.25, 0.75]", "-0.25 [-0.50, 0.00]", "0.047", "0.4", "0.8",
+        "1,234", "0.3 ↑", "12",
+    ]  # fmt: skip
+    assert (texts.loc[1, "Rate"], texts.loc[1, "Parameters"], texts.loc[1, "p"]) == (
+        "0.3 ↓",
+        "–",
+        "–",
+    )
+    assert [*frame["Contestant"]] == ["Dot", "Cosine", "a line"], "one of them is a row already"
+    assert {*texts.loc[2]} == {"a line", "floor", "1.0 [0.5, 2.0]", "–"}
+    assert [*frame["MSE"]] == [0.5, 0.5, 1.0]
+    assert {f"{frame[name].dtype}" for name in ("Rank", "Parameters", "Seeds")} == {"Int64"}
+    seen.result.facts["limits"] = None
+    assert len(table._frames(seen, "MSE")[0]) == 2
+
+
+@pytest.mark.parametrize(("count", "height"), [(17, "content"), (18, 620)])
+def test_a_row_opens_its_contestant_and_a_long_table_scrolls(count, height, monkeypatch):
+    drawn, looked, noted = {}, [], []
+    view = RaceView(a="before", a_map="1.2")
+    rows = [{**ROW, "key": f"who {n}", "equals": ""} for n in range(count)]
+    seen = SimpleNamespace(
+        rows=rows, entered=[rows[3]], metric="MSE", arrow="↓", fact=lambda _: "",
+        session=SimpleNamespace(view=view),
+        result=SimpleNamespace(
+            digest="abc",
+            facts={"limits": {"floors": [("a line", 1.0, 0.5, 2.0)]}, "needed": None},
+        ),
+    )  # fmt: skip
+    monkeypatch.setattr(table.st, "container", lambda **_: nullcontext())
+    monkeypatch.setattr(table.st, "dataframe", lambda _, **more: drawn.update({more["key"]: more}))
+    monkeypatch.setattr(table.shown, "note_table", lambda *_, **more: noted.append(more["bold"]))
+    monkeypatch.setattr(table.shown, "caption", lambda _: None)
+    monkeypatch.setattr(table.st, "caption", lambda _: None)
+    monkeypatch.setattr(table.st, "session_state", {})
+    for name in ("measured", "caption", "edges", "_problems"):
+        monkeypatch.setattr(table, name, lambda _: "")
+    monkeypatch.setattr(table, "look_at", lambda _, view: looked.append(view))
+    table.table(seen)
+    assert noted == [[(3, "Contestant")]]  # the visitor's own
+    assert {one["height"] for one in drawn.values()} == {height}
+    for key, one in drawn.items():
+        for picked in ([2], [], [count]):  # the last is a floor
+            table.st.session_state[key] = {"selection": {"rows": picked}}
+            one["on_select"]()
+    assert len(drawn) == 2
+    assert looked == [replace(view, a="who 2", a_map="")] * 2
+
+
+def test_a_race_without_an_outcome_is_a_plan_alone(tmp_path):
+    (tmp_path / PLAN).write_text("{}")
+    assert unpack(table.bundle(SimpleNamespace(folder=tmp_path)), bool) == {PLAN: b"{}"}
+
+
+def test_near_and_far_are_explained_where_any_row_has_one():
+    none = {"near": None, "far": None}
+    assert table.near_and_far([none]) == ""
+    assert table.near_and_far([none, {"near": 1.0, "far": None}]).startswith("Near: ")
+    assert "Far: " in table.near_and_far([{"near": None, "far": 0.0}, none])
+
+
+def test_files_are_named_by_the_task_and_the_whole_race_by_its_own_name(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        table.st, "download_button",
+        lambda label, data, *, file_name, mime, **_: made.append((label, file_name, mime)),
+    )  # fmt: skip
+    choices = SimpleNamespace(task="sine", race=SimpleNamespace(name="mine"))
+    table.downloads(choices, {"md": b"", "csv": b"", "tex": b"", "other": b""})
+    assert made == [
+        ("CSV", "race-sine.csv", "text/csv"), ("LaTeX", "race-sine.tex", "text/x-tex"),
+        ("Markdown", "race-sine.md", "text/markdown"),
+        ("The whole race", "mine-race.zip", "application/zip"),
+    ]  # fmt: skip

@@ -13,13 +13,15 @@ from support import following as support
 from support.following import catalogue, computed, frames
 
 from attention_plugins import registry
+from dashboard.charts.legend import prepare_scale
 from dashboard.charts.live import EXACT, PICTURES
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.template import template
 from dashboard.features.regression import following
 from dashboard.features.regression.panel import Scale, prepare_panel
 from dashboard.features.regression.view import default_view, requests
-from dashboard.links.fits import default_fit
+from dashboard.links.fits import TASK, default_fit
+from dashboard.records.catalogue import Formula
 from dashboard.ui import maps
 
 OWN_SCALE = Scale(None)
@@ -205,3 +207,43 @@ def test_a_specification_that_follows_reads_frames_only_while_its_slider_is_else
     sent = prepared.following("panel a", {"abc": 0.5}).sent
     assert sent["parameters"].to_pylist() == [{"live_of": "abc", "live_at": "0.5"}]
     assert f"{EXACT}prediction" in sent["queries"].column_names
+
+
+def test_what_is_said_of_a_panel_is_all_that_its_result_says():
+    view, found = page("gaussian", "gaussian")
+    one, *others = catalogue().metrics[TASK]
+    facts = {**found["b"].facts, "metrics": {one.name: 0.0}, "remarks": ["It is so."]}
+    found = {**found, "b": replace(found["b"], facts={**facts, "equal_weights": True})}
+
+    def said(view, catalogue):
+        return following.sentences("b", view, found, catalogue)
+
+    figures, rest = said(view, catalogue()).split("\n")
+    assert figures == f"{one.title} 0"
+    assert "It is so. Equal weights have the middle colour of the scale." in rest
+    assert rest.endswith("Its curve is the same as that of panel a.")
+    assert "middle colour" not in said(replace(view, one_scale=True), catalogue())
+    metrics = {**catalogue().metrics, TASK: (replace(one, unit="s"), *others)}
+    assert "\n" not in said(view, replace(catalogue(), metrics=metrics)), "seconds follow nothing"
+
+
+def test_frames_are_of_the_other_panels_too_and_of_the_sides_of_their_scale():
+    view, found = page("gaussian", "laplacian", one_scale=True)
+    other = {**found, "b": replace(found["b"], facts={**found["b"].facts, "more": 1})}
+
+    def of(found, signed=False):
+        return offered(view, found, Scale(1.0, signed))[0]
+
+    moved = {**found, "a": other["b"]}
+    assert of(found).more == of(moved).more != of(other).more
+    assert of(found).more != of(found, signed=True).more
+    legend = of(found, True).charts["scale"](1.0, found)
+    assert legend.tables == prepare_scale(maps.shared_scale([*found.values()]), True).tables
+
+
+def test_the_slider_of_a_typed_formula_is_found_whatever_was_typed():
+    entry = replace(catalogue().scorings["gaussian"], name="=q.k")
+    known = catalogue().with_formulas({"q.k": Formula(entry=entry)})
+    fit = replace(default_fit(catalogue(), "gaussian"), scoring="=q.k")
+    view = replace(default_view(catalogue()), panels=(fit,))
+    assert [one.key for one in following.sliders(view, known)["a"]] == ["panel-a-typed-width"]

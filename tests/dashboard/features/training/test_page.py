@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from dashboard.jobs.own_trainings import OwnTrainings
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
-from dashboard.ui import live
+from dashboard.ui import live, playing
 from dashboard.ui import workbench as state
 from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
@@ -495,6 +496,22 @@ def test_play_goes_through_the_epochs_and_stops_at_the_last(opened, service):
     places = [next(n for n in (1, 2, 3) if f"after epoch {n} of 7" in text) for text in seen]
     assert places == [1, 2, 3, 3]
     assert link(app) == {}
+
+
+def test_a_pause_pressed_as_the_play_ends_does_not_begin_another(opened, service, monkeypatch):
+    trained(service, 1, count=2)
+    now = 50.0
+    monkeypatch.setattr(playing, "time", SimpleNamespace(monotonic=lambda: now))
+    app = opened("training")
+    for _ in range(2):
+        app.button("train-play").click().run()
+        while app.button("train-play").label == "Pause":
+            app.run()
+        now += 0.5
+        app.button("train-play").click().run()
+        assert app.button("train-play").label == "Play"
+        assert link(app) == {}
+        now += 0.2
 
 
 def test_sliding_ends_the_play_and_a_pause_keeps_the_place(opened, service):
