@@ -67,6 +67,14 @@ def make_dataset(**fields):
     return DatasetSpec(**fields)
 
 
+def make_normaliser(**fields):
+    fields = {
+        "name": "half", "title": "Half", "formula": "s / 2",
+        "build": lambda values: nn.Identity(), **fields,
+    }  # fmt: skip
+    return NormaliserSpec(**fields)
+
+
 # Parameters
 
 
@@ -246,6 +254,10 @@ def test_a_record_that_cannot_be_is_refused(make, fields, message):
         (make_scoring, {"formula": ""}, "scoring 'product' needs a formula"),
         (make_scoring, {"build": None}, "scoring 'product': build must be callable"),
         (make_scoring, {"same_size": "yes"}, "same_size is True or False"),
+        (make_scoring, {"own_normaliser": "yes"}, "own_normaliser is True or False"),
+        (make_normaliser, {"sums_to_one": 1}, "normaliser 'half': sums_to_one is True or False"),
+        (make_normaliser, {"signed": "yes"}, "normaliser 'half': signed is True or False"),
+        (make_normaliser, {"formula": ""}, "normaliser 'half' needs a formula in LaTeX"),
         (make_model, {"build": 3}, "model 'thing': build must be callable"),
         (
             make_model,
@@ -262,9 +274,20 @@ def test_what_only_some_records_need(make, fields, message):
         make(**fields)
 
 
+def test_a_data_set_says_no_more_of_itself_than_it_is_told():
+    usual = make_dataset()
+    assert (usual.aligned, usual.continues, usual.sides) == (False, False, ("source", "target"))
+    assert (usual.metric, usual.tokeniser, usual.examples) == ("bleu", "", ())
+
+
 def test_a_metric_is_of_percent_unless_it_says_otherwise():
     metric = MetricSpec(name="mine", title="Mine", score=len)
     assert (metric.worst, metric.best, metric.higher_is_better) == (0.0, 100.0, True)
+
+
+def test_sizes_say_no_more_than_they_are_told():
+    assert Sizes(3, 5, 7) == (3, 5, 7, 1, 0, "")
+    assert LayerSizes(4) == (4, 1, 0.0, "")
 
 
 def test_records_are_keyword_only_and_frozen():
@@ -348,6 +371,9 @@ class Odd(Scoring):
     def project_queries(self, queries):
         return 2 * queries
 
+    def project_keys(self, keys):
+        return 3 * keys
+
     def forward(self, queries, keys, *, positions):
         return queries @ keys.mT
 
@@ -387,7 +413,8 @@ def test_what_is_said_of_weights_is_the_scorings_and_its_normalisers(own, chosen
     sizes = Sizes(3, 5, 7, heads=2, kind="cross")
     made = make_scoring(build=build, same_size=True).create(sizes, {}, choose)
     assert (made.sums_to_one, made.signed) == (own and chosen, own or chosen)
-    assert told == [sizes]
+    make_scoring(build=build).factory({}, choose)(sizes)
+    assert told == [sizes, sizes]
     with pytest.raises(ContractError, match="makes its weights in its own way"):
         make_scoring(build=build, own_normaliser=True).create(sizes, {}, choose)
 
@@ -413,6 +440,50 @@ def test_what_a_decorator_is_told_is_in_its_record():
     assert (made.sums_to_one, made.signed) == (False, True)
     made.module(torch.ones(2, 3)).sum().backward()
     assert [weight.grad.item() for weight in made.module.parameters()] == [6.0]
+
+
+def test_a_normaliser_is_told_its_sizes_where_it_takes_them():
+    told, sizes = [], Sizes(3, 3, 7, heads=2)
+    make = make_normaliser(build=lambda *given: told.append(given) or nn.Identity())
+    make.factory()(sizes)
+    make_normaliser(build=lambda sizes, values: make.build(sizes)).factory()(sizes)
+    assert told == [({},), (sizes,)]
+    assert not make_normaliser(build=torch.inner).takes_sizes, "it tells nothing of itself"
+    assert not make_normaliser(build=lambda values, more=1: more).takes_sizes
+
+
+def test_a_scoring_of_one_size_is_told_what_values_have():
+    told = []
+    spec = make_scoring(same_size=True, build=lambda sizes, _: told.append(sizes) or Product())
+    for sizes in (Sizes(3, 5, 7), Sizes(3, 5, 7, value=2), Sizes(3, 3, 7)):
+        spec.create(sizes)
+    assert told == [Sizes(3, 3, 7, value=5), Sizes(3, 3, 7, value=2), Sizes(3, 3, 7)]
+
+
+def test_a_scoring_needs_what_its_class_and_its_record_say():
+    class Free(Scoring):
+        needs = ("positions",)
+
+        def forward(self, queries, keys, **needs):
+            return queries @ keys.mT
+
+        def pool(self, weights, values, **needs):
+            return weights @ values
+
+    spec = make_scoring(build=lambda sizes, values: Free(), needs=("mask", "positions"))
+    assert spec.create(Sizes(3, 3, 3)).needs == ("positions", "mask")
+
+
+def test_a_scoring_may_take_more_than_it_needs_and_may_tell_nothing_of_itself():
+    class Willing(Scoring):
+        def forward(self, queries, keys, positions=None):
+            return queries @ keys.mT
+
+    class Inner(Scoring):
+        forward = staticmethod(torch.inner)
+
+    for kind in (Willing, Inner):
+        assert make_scoring(build=lambda *_, kind=kind: kind()).create(Sizes(3, 3, 3)).needs == ()
 
 
 def test_equal_sizes_get_no_projection():
@@ -487,6 +558,15 @@ def test_a_function_with_other_arguments_is_refused_at_once(name, function):
         ContractError, match=rf"'example': need a function of \(queries, keys, {name}\): "
     ):
         scoring("example", formula="q k", parameters=(parameter,))(function)
+
+
+def test_what_a_function_lacks_is_said_where_it_takes_what_only_scorings_are_given():
+    with pytest.raises(ContractError, match=r"normaliser 'odd': need a function of \(scores\): "):
+        normaliser("odd", formula="s")(lambda scores, positions: scores)
+    with pytest.raises(
+        ContractError, match=r"'odd': need a function of \(queries, keys, positions"
+    ):
+        scoring("odd", formula="q k", needs=("positions",))(lambda queries, positions: queries)
 
 
 def test_a_function_without_a_signature_is_taken_on_trust():

@@ -260,6 +260,22 @@ class FeaturesOfPositions(KernelScoring):
         return keys
 
 
+class KeysOfPositions(FeaturesOfPositions):
+    def query_features(self, queries):
+        return queries
+
+    def key_features(self, keys, positions):
+        return keys
+
+
+class FactorsOfPositions(Scoring):
+    def forward(self, queries, keys):
+        return queries @ keys.mT
+
+    def factors(self, queries, keys, positions):
+        return queries, keys
+
+
 class PoolOfLess(TakesTheMask):
     needs = ("mask", "queries")
 
@@ -272,6 +288,8 @@ class PoolOfLess(TakesTheMask):
     [
         (TakesTheMask, 'its pool takes mask, but it does not ask for them; write needs = ."mask"'),
         (FeaturesOfPositions, "its query_features takes positions, but it does not ask"),
+        (KeysOfPositions, "its key_features takes positions, but it does not ask"),
+        (FactorsOfPositions, "its factors takes positions, but it does not ask"),
         (PoolOfLess, r"needs queries, but its pool does not take them; write pool\(self, weights"),
     ],
 )

@@ -190,11 +190,9 @@ def test_every_row_of_a_table_of_4_790_is_left_out(name, size):
     ("name", "n", "size", "rows"),
     [
         ("additive", 4_790, 2, 4_790), ("laplacian", 4_790, 8, 4_790),
-        ("gaussian", 20_000, 1, 20_000), ("laplacian", 20_000, 1, 20_000),
-        ("gaussian", 20_000, 3, 20_000), ("scaled_dot", 20_000, 2, 20_000),
+        ("gaussian", 20_000, 1, 20_000), ("scaled_dot", 20_000, 2, 20_000),
         ("additive", 20_000, 2, 5_000), ("=-|q-k|/0.3", 20_000, 2, 5_000),
-        ("gaussian", 100_000, 3, 4_000), ("scaled_dot", 100_000, 2, 4_000),
-        ("additive", 100_000, 2, 1_000), ("=-|q-k|/0.3", 100_000, 2, 1_000),
+        ("gaussian", 100_000, 3, 4_000), ("additive", 100_000, 2, 1_000),
     ],
 )  # fmt: skip
 def test_larger_tables_are_left_out_row_by_row_or_by_a_stated_sample(name, n, size, rows):

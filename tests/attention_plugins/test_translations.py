@@ -23,6 +23,7 @@ def test_a_record_that_is_right_passes_every_rule():
         ({"title": 3}, "title"),
         ({"language": "Chinese"}, "need language to be a code of ISO 639 such as 'zh'"),
         ({"language": ""}, "need language to be a code"),
+        ({"language": "zh-TW"}, "need language to be a code"),
         ({"texts": [("Mine", "我的")]}, "texts is a mapping of at most 2,000"),
         ({"texts": {str(n): "x" for n in range(MOST_TEXTS + 1)}}, "at most 2,000"),
         ({"texts": {"Mine": 3}}, "str of 1 to 2,000 characters, got 3"),
@@ -39,6 +40,7 @@ def test_what_is_wrong_is_said_when_it_is_made(changed, message):
 def test_as_many_and_as_long_as_allowed():
     texts = {str(n): "x" for n in range(MOST_TEXTS - 1)} | {"long": "x" * LONGEST_TEXT}
     assert made(texts=texts).texts == texts
+    assert made(language="yue").language == "yue"
 
 
 @pytest.mark.parametrize(

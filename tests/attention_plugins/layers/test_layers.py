@@ -292,7 +292,16 @@ def test_a_wrong_layer_is_named_by_its_cause(build, rule, phrase, more):
 
 def test_a_host_is_a_transformer_of_the_layers_name():
     assert hosted(GATED).name == "mine"
-    with pytest.raises(ContractError, match="need kinds to be some of encoder, decoder, cross"):
-        spec(Gated, kinds=("pooling",))
+    for kinds in (("pooling",), (), ["encoder"], ("encoder", "pooling")):
+        with pytest.raises(ContractError, match="kinds to be some of encoder, decoder, cross"):
+            spec(Gated, kinds=kinds)
+    wrong = {
+        "attend": nn.Identity(),
+        "remember": type("NoModule", (), {"remember": len, "attend": len})(),
+    }
+    wrong["attend"].remember = len
+    for method, made in wrong.items():
+        with pytest.raises(ContractError, match=f"an nn.Module with a method {method}"):
+            spec(lambda *_, made=made: made).create(None, LayerSizes(4))
     with pytest.raises(ContractError, match="own_scoring is True or False"):
         spec(Gated, own_scoring="no")

@@ -70,6 +70,8 @@ def test_what_cannot_be_scored_is_refused(name):
         ({"score": 1}, "score must be callable"),
         ({"unit": None}, "unit is a str"),
         ({"best": float("inf")}, "best and worst are numbers or None, got inf"),
+        ({"worst": float("-inf")}, "best and worst are numbers or None, got -inf"),
+        ({"best": 0.0, "higher_is_better": False}, "best is 0 and worst 0"),
         ({"best": 0.0, "worst": 1.0}, "best is 0 and worst 1, but higher_is_better is True"),
         ({"higher_is_better": "yes"}, "higher_is_better is True or False"),
     ],
@@ -77,3 +79,9 @@ def test_what_cannot_be_scored_is_refused(name):
 def test_a_wrong_record_is_refused(changes, message):
     with pytest.raises(ContractError, match=message):
         MetricSpec(**{"name": "mine", "title": "Mine", "score": score, **changes})
+
+
+@pytest.mark.parametrize("open_end", ["best", "worst"])
+def test_a_metric_may_be_without_a_bound(open_end):
+    made = MetricSpec(name="mine", title="Mine", score=score, **{open_end: None})
+    assert getattr(made, open_end) is None

@@ -37,3 +37,9 @@ def test_a_skewed_sample_has_a_skewed_interval():
     values = np.exp(2 * draws(2, 25))
     low, high = statistics.interval(values, 0.95, 0)
     assert high - values.mean() > 1.3 * (values.mean() - low)
+
+
+def test_where_all_means_lie_on_one_side_the_interval_is_the_percentile_interval():
+    tails = np.array([0.025, 0.975])
+    for means in (np.array([5.0, 6.0]), np.array([0.0, 0.5])):
+        assert statistics._accelerated(np.array([1.0, 2.0, 4.0]), means, tails) is tails

@@ -58,3 +58,13 @@ def test_a_scoring_that_makes_its_own_weights_gets_no_normaliser():
 def test_what_is_not_there_is_named(given, why):
     with pytest.raises(ContractError, match=why):
         plan(**given)
+
+
+def test_budgets_and_references_are_those_that_races_were_run_with():
+    made = plan(tasks=["sine", "copy", "phrasebook"], scorings=["dot"]).tasks
+    assert [(one.examples, one.epochs, one.batch_size, one.widen) for one in made.values()] == [
+        (50, 150, 50, 2), (1000, 12, 64, 2), (3000, 12, 32, 2),
+    ]  # fmt: skip
+    assert made["sine"].rates == (0.01, 0.03, 0.1, 0.3)
+    assert made["copy"].rates == made["phrasebook"].rates == (0.003, 0.01, 0.03, 0.1)
+    assert [REFERENCES[kind] for kind in ("zoology", "mad")] == ["scaled_dot", "rope"]

@@ -87,7 +87,7 @@ def test_a_constant_added_to_both_changes_nothing(pairs, shift):
 
 
 def test_a_missing_value_leaves_out_its_pair():
-    ours, theirs = [1.0, NAN, 3.0, 5.0, math.inf], [0.5, 9.0, NAN, 4.0, math.inf]
+    ours, theirs = [1.0, NAN, 3.0, 5.0, math.inf, 7.0], [0.5, 9.0, NAN, 4.0, math.inf, -math.inf]
     one = difference(ours, theirs, higher_is_better=True)
     assert one == difference([1.0, 5.0], [0.5, 4.0], higher_is_better=True)
     assert one.pairs == 2
@@ -200,7 +200,8 @@ def test_no_p_is_smaller_than_the_smallest(pairs):
 
 
 @pytest.mark.parametrize(
-    ("comparisons", "seeds"), [(1, 6), (2, 7), (39, 11), (204, 13), (205, 14), (5000, None)]
+    ("comparisons", "seeds"),
+    [(1, 6), (2, 7), (39, 11), (204, 13), (205, 14), (2500, 17), (2501, None)],
 )
 def test_enough_seeds_are_as_few_as_do(comparisons, seeds):
     assert seeds_needed(comparisons) == seeds

@@ -2,6 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from attention_plugins.contract import DatasetSpec
+from attention_plugins.datasets import symbols
 from attention_plugins.race import trials
 from attention_plugins.race.data import pairs_of
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan, Trial
@@ -22,6 +24,12 @@ def tuned(trial, validation):
 def test_each_contestant_runs_on_the_tasks_of_its_model():
     assert entries(PLAN) == [("copy", DOT), ("sine", GAUSSIAN)]
     assert count(PLAN) == (2 + 2) + (2 + 1)
+
+
+def test_a_race_is_on_every_symbol_task_that_ships():
+    shipped = [spec.name for spec in vars(symbols).values() if isinstance(spec, DatasetSpec)]
+    assert {*trials.SYMBOLS} == {*shipped}
+    assert len(trials.TASKS) == len({*trials.TASKS}) == 12
 
 
 def test_rates_are_chosen_first_and_on_seeds_of_their_own():
@@ -91,6 +99,24 @@ def test_a_problem_is_one_line_and_not_a_long_one(error, told, monkeypatch):
 
     monkeypatch.setitem(trials._WORK, "translation", fails)
     assert perform(Trial(task="copy", contestant=DOT, rate=0.03, seed=0), PLAN).problem == told
+
+
+def test_a_trial_that_is_stopped_has_no_outcome_and_one_that_fails_does(monkeypatch):
+    trial = Trial(task="mqar_64_4", contestant=DOT, rate=0.01, seed=0)
+
+    def fails(*_, beat, rest):
+        beat()
+        raise ValueError("no data")
+
+    def beat():
+        raise InterruptedError("the page asked")
+
+    monkeypatch.setattr(trials, "learn", fails)
+
+    plan = replace(PLAN, tasks={"mqar_64_4": SMALL})
+    with pytest.raises(InterruptedError, match="the page asked"):
+        perform(trial, plan, beat=beat)
+    assert perform(trial, plan).problem == "no data"
 
 
 def test_what_a_trial_took_before_it_was_stopped_counts_too(monkeypatch):

@@ -158,6 +158,15 @@ def test_what_is_no_tokeniser_is_refused():
     wrong = TokeniserSpec(name="mine", title="Mine", build=str)
     with pytest.raises(ContractError, match="build returned str; it needs a method tokenise"):
         wrong.create()
+    for half in ({"tokenise": str.split}, {"tokenise": str.split, "detokenise": "no function"}):
+        wrong = TokeniserSpec(
+            name="mine", title="Mine", build=lambda _, of=half: type("Half", (), of)
+        )
+        with pytest.raises(
+            ContractError, match="build returned type; it needs a method detokenise"
+        ):
+            wrong.create()
     wrong = TokeniserSpec(name="mine", title="Mine", build=_Halves, learn=len)
     with pytest.raises(ContractError, match="learn returned int; return a str"):
         wrong.learned_from(["a"])
+    assert TokeniserSpec(name="mine", title="Mine", build=_Halves).learned_from(["a"]) == ""
