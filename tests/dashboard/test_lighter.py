@@ -3,13 +3,14 @@
 from copy import deepcopy
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from streamlit.cursor import Cursor, RunningCursor, SparseList
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.runtime import Runtime
@@ -41,11 +42,17 @@ def test_a_session_says_the_same_of_each_key(lightened):
     state = SessionState()
     state["chosen"], state["nothing"] = 3, None
     state._old_state |= {"$$ID-1-None": 1, "$$STREAMLIT_INTERNAL_KEY_x": 2}
-    found = SafeSessionState(state, lambda: None).filtered_state
+    session = SafeSessionState(state, lambda: None)
+    found = session.filtered_state
     assert dict(found) == state.filtered_state == {"chosen": 3, "nothing": None}
     assert "chosen" in found
     assert "unknown" not in found
     assert found["nothing"] is None
+    assert len(found) == 2
+    assert isinstance(found, lighter._Filtered)
+    object.__setattr__(session, "_lock", lock := MagicMock())
+    assert found["chosen"] == 3
+    lock.__enter__.assert_called_once()
 
 
 def test_a_copied_place_goes_on_by_itself(lightened):
@@ -67,12 +74,16 @@ def test_a_copied_place_goes_on_by_itself(lightened):
     assert len(drawn) == 1
 
 
-@pytest.mark.parametrize("section", ["theme", "theme.light", "theme.dark.sidebar"])
+@pytest.mark.parametrize(
+    "section", [(), ("theme",), ("theme.light",), ("theme.dark.sidebar",), ("theme.sidebar",)]
+)
 def test_an_answer_has_the_same_theme(section, lightened):
-    usual, found = CustomThemeConfig(), CustomThemeConfig()
-    lighter._populate(usual, section)
-    app_session._populate_theme_msg(found, section)
+    usual, found = NewSession(), NewSession()
+    lighter._populate(usual.custom_theme, *section)
+    app_session._populate_theme_msg(found.custom_theme, *section)
     assert found == usual
+    assert app_session._populate_theme_msg is lighter._set_theme
+    assert lighter._theme("theme") is lighter._theme("theme"), "it is read once"
 
 
 def test_a_loop_is_woken_once_for_many_messages(lightened):
@@ -95,18 +106,24 @@ def test_a_fragment_is_drawn_once_all_that_a_run_sent_is_on_its_way(lightened, t
     session: Any = SimpleNamespace(
         _scriptrunner=SimpleNamespace(_requests=requests, request_rerun=requests.request_rerun),
         _state=None, has_fragment=lambda _: True, _create_scriptrunner=begun.append,
-        _event_loop=SimpleNamespace(call_later=lambda _, *asked: later.append(asked)),
+        _event_loop=SimpleNamespace(call_later=lambda *asked: later.append(asked)),
         request_rerun=lambda state: app_session.AppSession.request_rerun(session, state),
     )  # fmt: skip
     session.request_rerun(ClientState(fragment_id="fragment", is_auto_rerun=timer))
     assert not begun
     session._scriptrunner = None  # as after its last message
-    for ask, state in later:
+    for seconds, ask, state in later:
+        assert seconds <= 0.1, "a visitor waits"
         ask(state)
     assert [run.fragment_id for run in begun] == ["fragment"] * (not timer)
     session.request_rerun(ClientState())
     session.request_rerun(None)
     assert len(begun) == 2 + (not timer)
+    session._scriptrunner = SimpleNamespace(
+        _requests=requests, request_rerun=requests.request_rerun, request_stop=lambda: None
+    )
+    session.request_rerun(ClientState())
+    assert len(begun) == 3 + (not timer), "a page needs nothing of the run that is over"
 
 
 def begins(*fragments):

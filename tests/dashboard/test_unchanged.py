@@ -151,6 +151,7 @@ def test_only_what_changed_is_sent_again(told):
         3, {(0, 0): "a", (0, 1): "B", (0, 2): "c"},
     )  # fmt: skip
     assert told(begin("3"), *page("a", "B", "c"), end())[0] == 2
+    assert told.screen.run == ["unchanged"], "for a fragment's, which leaves the rest as it is"
 
 
 def test_what_disappears_is_cleared_and_everything_else_stays(told):
@@ -182,6 +183,7 @@ def test_a_visitors_first_run_learns_its_page_from_the_menu(told):
     menu = ForwardMsg()
     menu.navigation.page_script_hash = "p"
     told(begin(page=""), menu, *page("a", "b"), end())
+    assert told.screen.run == [], "there is nothing yet that a fragment could leave as it is"
     assert told(begin("2"), *page("a", "b"), end())[0] == 2
 
 
@@ -191,6 +193,20 @@ def test_what_a_fragment_cleared_is_sent_when_it_comes_back(told):
     assert told(begin("3"), block([0]), text([0, 0], "a", "f"), text([0, 1], "b", "f"), end())[
         1
     ] == {(0, 0): "a", (0, 1): "b"}
+
+
+def test_what_a_fragment_sent_again_is_known(told):
+    parts = text([0, 0], "a", "f"), text([0, 1], "b", "f")
+    told(begin(), block([0]), *parts, end())
+    told(begin("2", fragments=["f"]), *parts, end(PART, ["f"]))
+    assert told(begin("3"), block([0]), *parts, end())[0] == 2
+
+
+def test_what_is_only_named_belongs_to_the_fragment_of_what_was_here_before(told):
+    told(begin(), text([0], "a"), text([1], "b", "f"), end())
+    told(begin("2"), text([0], "a"), chart("long ago", named=True), end())
+    told(begin("3", fragments=["f"]), end(PART, ["f"]))  # without it
+    assert told(begin("4"), text([0], "a"), chart("long ago", named=True), end())[0] == 3
 
 
 def test_a_value_that_is_set_is_always_sent(told):
@@ -204,8 +220,9 @@ def test_while_timers_run_a_page_is_sent_whole(told):
     timer = ForwardMsg()
     timer.auto_rerun.fragment_id = "f"
     told(begin(), *page("a"), timer, end())
-    assert told(begin("2"), *page("a"), end())[0] == 4
-    assert told(begin("3"), *page("a"), end())[0] == 2
+    told(begin("2", fragments=["f"]), end(PART, ["f"]))
+    assert told(begin("3"), *page("a"), end())[0] == 4
+    assert told(begin("4"), *page("a"), end())[0] == 2
 
 
 def test_what_is_shown_only_while_a_run_lasts_makes_the_next_one_whole(told):
@@ -244,6 +261,10 @@ def test_a_run_that_starts_a_timer_is_sent_whole(told):
     told(begin(), *page("a", "b"), end())
     # As a fragment's begin, then the whole run from its begin, and the timer.
     assert told(begin("2"), *page("a", "b"), timer, end())[0] == 1 + 4 + 2
+    told(begin("3"), *page("a", "b"), end())
+    nowhere = text([], "")
+    del nowhere.metadata.delta_path[:]
+    assert told(begin("4"), *page("a", "b"), nowhere, end())[0] == 1 + 4 + 2, "another such"
 
 
 def test_a_message_is_shown_as_often_as_it_is_sent(told):
@@ -251,15 +272,24 @@ def test_a_message_is_shown_as_often_as_it_is_sent(told):
     toast.metadata.delta_path[0] = 2
     told(begin(), *page("a"), toast, end())
     assert told(begin("2"), *page("a"), toast, end())[0] == 3
+    style = text([0], "")
+    style.metadata.delta_path[0] = 2
+    style.delta.new_element.html.body = "<style></style>"
+    told(begin("3"), *page("a"), style, end())
+    assert told(begin("4"), *page("a"), style, end())[0] == 2, "but a style stays"
 
 
-def test_what_takes_the_place_of_another_widget_is_sent_in_a_whole_run(told):
+@pytest.mark.parametrize("kind", ["a widget", "a block that opens"])
+def test_what_takes_the_place_of_another_widget_is_sent_in_a_whole_run(told, kind):
     """Streamlit's browser shows the one before until a run of the whole page ends."""
 
     def field(id):
         made = ForwardMsg()
         made.metadata.delta_path.extend([0, 1])
-        made.delta.new_element.text_input.id = id
+        if kind == "a widget":
+            made.delta.new_element.text_input.id = id
+        else:
+            made.delta.add_block.expandable.id = id
         return made
 
     told(begin(), text([0], "a"), field("one"), text([2], "c"), end())
@@ -281,6 +311,11 @@ def test_what_was_here_before_is_sent_alone_by_its_hash(told):
     assert run("4", chart("two", named=True))[0] == 3
     assert run("5", chart("long ago", named=True))[0] == 6  # it may be of another widget
     assert run("6", chart("long ago", named=True))[0] == 2
+    for number in range(7, 200):
+        assert run(f"{number}", chart("of no cache" if number < 20 else f"{number}"))[0] == (
+            2 if 7 < number < 20 else 3
+        )
+    assert run("200", chart("two", named=True))[0] == 3, "it was among the last thousand"
 
 
 def test_a_browser_has_every_large_message_that_is_named_to_it(told):
@@ -298,16 +333,19 @@ def test_a_browser_has_every_large_message_that_is_named_to_it(told):
 
     run(0, "old", [])
     long = [run(number, "old", asked(), text([2], "last")) for number in range(1, 60)]
-    assert sum(count == 4 for count in long) < 8, "it is named to the browser only now and then"
+    named = [number for number, count in enumerate(long, 1) if count == 4]
+    assert named == [1, *range(11, 60, 11)], "it is named to the browser now and then"
     early = asked()  # before the browser has forgotten at the end of the next run
     assert [*early] == ["old"]
     for number in range(60, 76):  # whole runs, for something disappears
         run(number, f"new {number}", asked(), *[text([2], "")] * (number % 2))
     run(76, "old", early)
+    kept = []
     for number in range(77, 106):
         run(number, "new", asked(), *[text([2], "")] * (number % 2))
+        kept.append("old" in asked())
+    assert kept == [True] * 18 + [False] * 11, "it may be forgotten before it is named"
     assert "old" in told.screen.cache
-    assert "old" not in asked(), "it may be forgotten before it is named"
 
 
 def test_what_is_no_message_of_a_browser_s_is_passed_on(told):
@@ -317,3 +355,17 @@ def test_what_is_no_message_of_a_browser_s_is_passed_on(told):
         {"type": "websocket.receive", "bytes": None, "text": ""},
     ):  # fmt: skip
         assert told.ask(message) == message
+
+
+@pytest.mark.parametrize("message", [
+    {"type": "websocket.accept", "headers": []}, {"type": "websocket.close", "code": 1000},
+    {"type": "websocket.send", "text": "?"}, {"type": "websocket.send", "bytes": None},
+])  # fmt: skip
+def test_what_is_no_message_to_a_browser_s_page_is_passed_on(message):
+    got = []
+
+    async def take(each):
+        got.append(each)
+
+    asyncio.run(unchanged._Browser(None, take).send(message))
+    assert got == [message]

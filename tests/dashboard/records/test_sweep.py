@@ -38,6 +38,7 @@ def test_positions_are_even_in_the_logarithm_where_the_range_is_wide():
 def test_equal_requests_are_swept_once():
     one, other = Request.make("regression", seed=1), Request.make("regression", seed=2)
     assert asked(sweep([one, other, one])) == [one, other]
+    assert asked(sweep([other, one, one])) == [other, one]
 
 
 @pytest.mark.parametrize("held", ["[]", "{}", '["x"]', "[" + ",".join(['"x"'] * 500) + "]"])
@@ -46,6 +47,8 @@ def test_another_request_is_refused(held):
         asked(Request.make("sweep", options={"requests": held}))
     with pytest.raises(ValueError, match="1 to"):
         asked(Request.make("sweep"))
+    with pytest.raises(ValueError, match="1 to"):
+        asked(Request.make("sweep", options={"requests": json.dumps({"{}": 1})}))
 
 
 def test_results_are_found_by_what_asked_for_them():
@@ -58,6 +61,8 @@ def test_results_are_found_by_what_asked_for_them():
     swept = Result(tables={"results": pa.table({"result": pa.array(held, pa.large_binary())})})
     found = results(sweep(requests), swept)
     assert [found[each].facts["seed"] for each in requests] == [0, 1, 2]
+    with pytest.raises(ValueError, match="zip"):
+        results(sweep(requests[:2]), swept)
 
 
 def test_the_document_says_how_many_positions_are_computed():
