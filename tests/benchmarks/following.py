@@ -2,8 +2,10 @@
 
 Ours, four panels of *Kernel regression* with all that they have, in turn with a bare app of four
 charts that follow one slider too (``following_app.py``), and with our page when its frames are
-refused, as pages were before. Milliseconds from a move of the pointer until the frame is painted
-that shows a later drawing of a chart; from the release to the last painting; from a key likewise.
+refused, as pages were before. Milliseconds from a move of the pointer that moves the slider until
+the frame is painted that shows a later drawing of a chart; from the release to the last painting;
+from a key likewise. The pointer goes half the slider's length, so that where a slider has as many
+positions, every move is to another one.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, CDPSession, Page
+from playwright.sync_api import Browser, CDPSession, Page, Request
 
 from tests.benchmarks.painting import FOUR
 from tests.benchmarks.rows import Row
@@ -32,7 +34,7 @@ _MORE = {
 _RECORD = """
 window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
 (() => {
-  let asked = false, drew = 0;
+  let asked = false, drew = 0, at = 0;
   const draw = () => {
     drew = performance.now();
     if (asked) return;
@@ -57,7 +59,11 @@ window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
   const inChart = (one) => one.target.closest?.('svg.marks');
   new MutationObserver((changes) => changes.some(inChart) && draw())
     .observe(document, { subtree: true, childList: true, attributes: true });
-  for (const kind of ['pointermove', 'pointerup', 'keydown'])
+  addEventListener('pointermove', (event) => { at = event.timeStamp; }, true);
+  new MutationObserver((changes) => changes.some((one) => one.target.type === 'range') &&
+    window.acts.push(['moved', at]))
+    .observe(document, { subtree: true, attributes: true, attributeFilter: ['value'] });
+  for (const kind of ['pointerup', 'keydown'])
     addEventListener(kind, (event) => window.acts.push([kind, event.timeStamp]), true);
   const send = WebSocket.prototype.send;
   WebSocket.prototype.send = function (...given) {
@@ -73,11 +79,12 @@ window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
 _FORGET = "() => { window.acts = []; window.drawn = []; window.heard = 0; window.said = 0; }"
 _THUMB = """(place) => {
   const input = document.querySelector(`${place} input[type=range]`);
-  let at = input;
+  let at = input.parentElement;  // itself it is unseen, and wider than the thumb
   while (at.getBoundingClientRect().width < 8) at = at.parentElement;
   const { x, y, width, height } = at.getBoundingClientRect(), [value, low, high] =
     [input.value, input.min, input.max].map(Number);
-  return [x + width / 2, y + height / 2, value > (low + high) / 2];
+  const whole = input.closest('.stSlider').getBoundingClientRect().width;
+  return [x + width / 2, y + height / 2, value > (low + high) / 2, whole / 2];
 }"""
 
 
@@ -106,7 +113,7 @@ class _Dragged:
         """Drag the slider towards its farther end, let go, and press some keys."""
         page, found = self.page, self.found
         page.bring_to_front()
-        x, y, back = page.evaluate(_THUMB, self.place)
+        x, y, back, length = page.evaluate(_THUMB, self.place)
         page.mouse.move(x, y)
         page.wait_for_timeout(2 * _REST)
         page.mouse.down()
@@ -114,14 +121,14 @@ class _Dragged:
         page.evaluate(_FORGET)
         began, moves = time.perf_counter(), int(_SECONDS * _RATE)
         for number in range(1, moves + 1):
-            at = {"x": x + (-1 if back else 1) * 60 * number / moves, "y": y}
+            at = {"x": x + (-1 if back else 1) * length * number / moves, "y": y}
             tools.send("Input.dispatchMouseEvent",
                        {"type": "mouseMoved", "button": "left", "buttons": 1, **at})  # fmt: skip
             time.sleep(max(0.0, began + number / _RATE - time.perf_counter()))
         taken = time.perf_counter() - began
         page.wait_for_timeout(200)
         acts, drawn, said = page.evaluate("[window.acts, window.drawn, window.said]")
-        found.moved += _waits(acts, drawn, "pointermove")
+        found.moved += _waits(acts, drawn, "moved")
         found.painted.append(len(drawn) / taken)
         found.during.append(said)
         page.evaluate(_FORGET)
@@ -155,8 +162,9 @@ def rows(quick: bool) -> Iterator[Row]:
     bare = ROOT / "tests/benchmarks/following_app.py"
     with served(ROOT / "streamlit_app.py") as ours, served(bare) as other, chromium() as browser:
         pages = [
-            _opened(browser, ours.url + FOUR, _OURS), _opened(browser, other.url, _BARE),
-            _opened(browser, ours.url + FOUR, _OURS, frames=False),
+            _opened(browser, ours.url + FOUR, _OURS),
+            _opened(browser, other.url, _BARE, framed=False),
+            _opened(browser, ours.url + FOUR, _OURS, framed=False),
         ]  # fmt: skip
         for _ in range(2 if quick else 5):
             for each in pages:
@@ -169,15 +177,22 @@ def rows(quick: bool) -> Iterator[Row]:
         yield from _compared(*(each.found for each in pages))
 
 
-def _opened(browser: Browser, url: str, place: str, *, frames: bool = True) -> _Dragged:
+def _opened(browser: Browser, url: str, place: str, *, framed: bool = True) -> _Dragged:
     page = browser.new_context(viewport={"width": 1400, "height": 1800}).new_page()
     page.add_init_script(_RECORD)
-    if not frames:
+    if not framed:
         page.route("**/frames/**", lambda route: route.abort())
     page.goto(url)
     page.locator(CHART).first.wait_for(timeout=PATIENCE)
     page.wait_for_timeout(5 * _REST)
+    if framed:  # they are asked for once the pointer is near
+        with page.expect_request_finished(_of_frames, timeout=PATIENCE):
+            page.locator(place).hover()
     return _Dragged(page, place)
+
+
+def _of_frames(request: Request) -> bool:
+    return "/frames/" in request.url
 
 
 def _compared(ours: _Found, bare: _Found, before: _Found) -> Iterator[Row]:

@@ -6,7 +6,9 @@ script runs; the Vega view of a chart hangs on React's hooks, since Streamlit do
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -21,13 +23,14 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Request, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-SCREENSHOTS = ROOT / "screenshots"
+SCREENSHOTS = os.environ.get("ATTENTION_TEST_SCREENSHOTS")
 CHROMIUM_ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]  # fmt: skip
 START_SECONDS = 60
 WORK_SECONDS = 240  # the longest that a page may be busy on a small, shared machine
@@ -47,7 +50,8 @@ IDLE = """() => {
     && !document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]');
 }"""
 
-# Of every chart below the selector: its scalar data by name, or null where no view hangs on it.
+# Of every chart below the selector: its scalar data by name, or null where no view hangs on it. As
+# text, as Playwright takes ten times as long for so many objects; JSON has finite numbers alone.
 VIEWS = """(selector) => {
   const viewOf = (element) => {
     const fibre = Object.keys(element).find((key) => key.startsWith('__reactFiber'));
@@ -63,13 +67,16 @@ VIEWS = """(selector) => {
   };
   const plain = (row) => Object.fromEntries(Object.entries(row)
     .filter(([name, value]) => value === null || typeof value !== 'object'));
-  return [...document.querySelectorAll(selector)].map((element) => {
+  const told = (_, value) => value === undefined ? null
+    : typeof value === 'number' && !Number.isFinite(value) ? `\\0${value}` : value;
+  return JSON.stringify([...document.querySelectorAll(selector)].map((element) => {
     const view = viewOf(element);
     if (!view) return null;
     const names = Object.keys(view.getState({data: () => true, signals: () => false}).data || {});
     return Object.fromEntries(names.map((name) => [name, (view.data(name) || []).map(plain)]));
-  });
+  }), told);
 }"""
+_NOT_FINITE = re.compile(r'"\\u0000(NaN|-?Infinity)"')
 
 # Streamlit's browser asks for the file of each download once, when its button appears, and on a
 # busy machine later runs have replaced both by then. Clicks on downloads are tested elsewhere.
@@ -124,7 +131,8 @@ class Window:
 
     def views(self, key: str = "") -> list[dict[str, Rows]]:
         """The data sets of every drawn chart (below that key's container), in page order."""
-        found = self.page.evaluate(VIEWS, _charts(key))
+        told = self.page.evaluate(VIEWS, _charts(key))
+        found = json.loads(_NOT_FINITE.sub(r"\1", told))
         return [view for view in found if view is not None]  # null: its frame is there, not yet it
 
     def rows(self, *columns: str, key: str = "") -> list[Rows]:
@@ -150,8 +158,10 @@ class Window:
         )
 
     def screenshot(self, name: str) -> None:
-        """Save what is seen to ``screenshots/``, as far down as the page goes."""
-        SCREENSHOTS.mkdir(exist_ok=True)
+        """Save what is seen, as far down as the page goes, where a folder for it is named."""
+        if not SCREENSHOTS:
+            return
+        Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
         size = self.page.viewport_size
         height = self.page.evaluate(
             """() => document.querySelector('[data-testid="stMain"]').scrollHeight"""
@@ -159,7 +169,7 @@ class Window:
         # Streamlit scrolls inside the page, so a "full page" picture would end at the window.
         self.page.set_viewport_size({"width": size["width"], "height": max(height, 400)})
         self.settle()
-        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+        self.page.screenshot(path=f"{SCREENSHOTS}/{name}.png")
         self.page.set_viewport_size(size)
 
 
@@ -275,13 +285,10 @@ def window(app, browser) -> Iterator[Callable[..., Window]]:
 def _watch(window: Window) -> None:
     own = urlsplit(window.url).netloc
 
-    def pass_or_stop(route: Route) -> None:
-        address = urlsplit(route.request.url)
-        if address.netloc == own or address.scheme in ("data", "blob"):
-            route.continue_()
-        else:
-            window.strangers.append(route.request.url)
-            route.abort()
+    def keep_stranger(request: Request) -> None:  # Chromium finds no other host
+        address = urlsplit(request.url)
+        if address.netloc != own and address.scheme not in ("data", "blob"):
+            window.strangers.append(request.url)
 
     def keep_error(message) -> None:
         address, ((folder, kind), told) = message.location.get("url", ""), _REPLACED
@@ -293,7 +300,7 @@ def _watch(window: Window) -> None:
         if urlsplit(opened.url).netloc != own:
             window.strangers.append(opened.url)
 
-    window.page.route("**/*", pass_or_stop)
+    window.page.on("request", keep_stranger)
     window.page.on("console", keep_error)
     window.page.on("pageerror", lambda error: window.errors.append(str(error)))
     window.page.on("websocket", keep_socket)

@@ -155,8 +155,12 @@ def test_what_has_the_focus_has_a_ring(window, scheme):
         seen.page.get_by_test_id("stTopNavLink")
     )
     for each in (link.first, seen.page.get_by_role("button", name="Glossary")):
-        each.focus()
-        assert each.evaluate(ring) == f"solid 2px {colour}"
+
+        def ringed(each=each):
+            each.focus()
+            return each.evaluate(ring) == f"solid 2px {colour}"
+
+        seen.until(ringed, "its ring")
 
 
 def test_one_press_leads_back_to_before_a_slider_was_moved(window):

@@ -36,8 +36,7 @@ def bottom(seen, selector):
     return box["y"] + box["height"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("size", "scheme"), [("1280", "light"), ("390", "dark")])
 def test_a_finished_comparison_stands_above_the_fold(window, size, scheme):
     """Without a click, without the internet (see the fixture), and without any message."""
     width, height = SIZES[size]

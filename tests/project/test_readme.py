@@ -510,7 +510,7 @@ def test_the_variables_named_are_those_that_the_code_reads():
     variable = re.compile(r"\bATTENTION_[A-Z_]+\b")
     sources = [*ROOT.glob("attention_plugins/**/*.py"), *ROOT.glob("dashboard/**/*.py")]
     read = {name for path in sources for name in variable.findall(path.read_text("utf-8"))}
-    tests = [path.read_text("utf-8") for path in ROOT.glob("tests/**/test_*.py")]
+    tests = [path.read_text("utf-8") for path in ROOT.glob("tests/**/*.py")]
     read |= {name for text in tests for name in re.findall(r"\bATTENTION_TEST_[A-Z]+\b", text)}
     read |= {settings.variable(name) for name in settings.Settings.model_fields}
     assert set(variable.findall(TEXT)) - OF_MODULES == read - OF_MODULES

@@ -1,6 +1,6 @@
 """Whatever strangers send or lay down: the expected errors, no others, and nothing outside.
 
-Each kind of input meets a few dozen made-up cases by default, and 2,000 in the slow run. That run
+Each kind of input meets a few dozen made-up cases by default, and 1,000 in the slow run. That run
 draws the same ones each time under ``CI``; ``FUZZ_CASES=10000`` and no ``CI`` draws as many new.
 """
 
@@ -57,7 +57,7 @@ from dashboard.ui.checkpoints import origin
 from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.navigation import installed
 
-FEW, MANY = 40, int(os.environ.get("FUZZ_CASES", "2000"))
+FEW, MANY = 40, int(os.environ.get("FUZZ_CASES", "1000"))
 SHIPPED = checkpoints.SHIPPED / "bahdanau-additive-phrasebook"
 
 # Links
