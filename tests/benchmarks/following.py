@@ -40,11 +40,9 @@ window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
     if (asked) return;
     asked = true;
     requestAnimationFrame(() => {
-      const channel = new MessageChannel();
-      channel.port1.onmessage = () => {
-        asked = false;
-        window.drawn.push([drew, performance.now()]);
-      };
+      const until = drew, channel = new MessageChannel();
+      asked = false;  // what is drawn from now on is of the next frame
+      channel.port1.onmessage = () => window.drawn.push([until, performance.now()]);
       channel.port2.postMessage(null);
     });
   };
