@@ -69,6 +69,18 @@ def dropout(inputs: Tensor, rate: float, training: bool = True) -> Tensor:
     return inputs * pool.take(inputs, rate)
 
 
+def seed_all(seed: int) -> None:
+    """Let later draws follow the seed, on the CPU and on a device where there is one.
+
+    :func:`torch.manual_seed` writes down the stack for each kind of device that is not in use:
+    where there is no device, this spares it.
+    """
+    if torch.accelerator.is_available():
+        torch.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Inside, draws on the CPU follow the seed; afterwards they go on as if none had been made.

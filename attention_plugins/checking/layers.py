@@ -21,6 +21,7 @@ from attention_plugins.checking.records import check_the_record_explains_itself,
 from attention_plugins.layers import AttentionLayer
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.models.transformer_layers import Hyperparameters
+from attention_plugins.randomness import seed_all
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.scorings.position_biases import ALIBI
 from attention_plugins.tap import Recorder, Site, Tap
@@ -98,7 +99,7 @@ def check_keys_may_be_left_out(spec: contract.LayerSpec) -> None:
     """
     if "decoder" not in spec.kinds:
         return
-    torch.manual_seed(5)
+    seed_all(5)
     sizes = contract.LayerSizes(_HIDDEN, _HEADS, 0.0, "decoder")
     site, left, asking = Site("cross", 0), torch.tensor([0, 1, 4, 5, 6]), torch.tensor([4, 5, 6])
     mask = torch.ones(_KEYS, _KEYS, dtype=torch.bool).tril()[asking]
@@ -146,7 +147,7 @@ def check_every_parameter_is_used(spec: contract.LayerSpec) -> None:
                     continue  # not with the others' defaults
                 shapes = [weight.shape for weight in layer.parameters()]
                 inputs, memory = _inputs(spec.kinds[0])
-                torch.manual_seed(8)
+                seed_all(8)
                 output = layer(Tap(), Site(spec.kinds[0], 0), inputs, memory)
                 found.append((shapes, output.detach()))
         if len(found) > 1 and all(
@@ -158,7 +159,7 @@ def check_every_parameter_is_used(spec: contract.LayerSpec) -> None:
 def _made(
     spec: contract.LayerSpec, kind: contract.SiteKind, values: Mapping[str, object] | None = None
 ) -> AttentionLayer:
-    torch.manual_seed(5)
+    seed_all(5)
     made = spec.create(ADDITIVE.factory(), contract.LayerSizes(_HIDDEN, _HEADS, 0.0, kind), values)
     return cast("AttentionLayer", made.double().eval())  # its methods were looked for
 

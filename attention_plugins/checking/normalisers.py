@@ -10,6 +10,7 @@ from attention_plugins.beside import beside
 from attention_plugins.checking import records
 from attention_plugins.checking.findings import Broken, attempt, draw, equal, rule
 from attention_plugins.contract import NormaliserSpec, Sizes
+from attention_plugins.randomness import seed_all
 
 _SAID = beside(__file__, "words.toml")["normalisers"]
 
@@ -19,7 +20,7 @@ _SIZES = Sizes(query=5, key=5, hidden=11, heads=_SHAPE[1], value=3)
 
 
 def _make(spec: NormaliserSpec, **values: object) -> nn.Module:
-    torch.manual_seed(7)
+    seed_all(7)
     random.seed(7)
     with attempt("while it was built", "let build take the parameters and return an nn.Module"):
         return spec.create(values, _SIZES).double().eval()
@@ -131,7 +132,7 @@ def check_every_parameter_is_used(spec: NormaliserSpec) -> None:
             for weight in made.parameters():
                 weight.requires_grad_(False)
             asked = scores.clone().requires_grad_()
-            torch.manual_seed(8)
+            seed_all(8)
             weights = _weights(made, asked)
             (slope,) = torch.autograd.grad((weights * draw(*_SHAPE, seed=3)).sum(), asked)
             found.append(torch.stack([weights.detach(), slope]))

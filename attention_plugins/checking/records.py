@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from attention_plugins.beside import beside
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import Parameter, Scalar
+from attention_plugins.randomness import seed_all
 
 _SAID = beside(__file__, "words.toml")["records"]
 
@@ -141,7 +142,7 @@ def twice(what: str, make: Callable[[], Made]) -> tuple[Made, Made]:
     """What is made from two states of the generators; :class:`Broken` where it draws of them."""
     made = []
     for seed in (1, 2):
-        torch.manual_seed(seed)
+        seed_all(seed)
         random.seed(seed)
         with nothing_drawn(what):
             made.append(make())

@@ -272,6 +272,7 @@ def test_opening_a_checkpoint_and_translating_imports_no_compiler():
     assert compilers == "set()"
 
 
+@pytest.mark.slow
 @UNIX
 def test_what_is_no_file_of_a_checkpoint_is_refused_at_once_and_costs_no_other(folder):
     """A pipe in the place of a card hung the catalogue, and with it the dashboard."""

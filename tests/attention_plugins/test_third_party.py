@@ -207,6 +207,7 @@ for name in ("shepard", "mahalanobis", "lorentz", "local_p"):
     assert 0 < errors["local_p"] < 1
 
 
+@pytest.mark.slow
 def test_each_frame_of_a_sweep_is_the_exact_result(ask):
     """Positions of a parameter's slider, in one job, and each as if asked for alone."""
     found = ask("""

@@ -268,6 +268,7 @@ def test_what_a_page_raises_while_it_is_drawn_costs_that_page_alone(bench, name)
     assert not visit("sharpness").exception
 
 
+@pytest.mark.slow
 def test_the_page_plugins_lists_the_pages_of_packages_with_their_problems(bench):
     for name in ("sharpness", "torchy"):
         navigation.opened(name)

@@ -202,6 +202,7 @@ def batch():
     return Batch(source, torch.tensor([5, 3]), target, torch.tensor([3, 2]))
 
 
+@pytest.mark.slow
 def test_the_notebook_chapter_draws_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     drawing, making = NOTEBOOK

@@ -19,6 +19,7 @@ from attention_plugins.checking.findings import draw
 from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ModelSizes, ModelSpec, ScoringFactory, Sizes, Task
 from attention_plugins.models.protocols import Batch, as_translation_model
+from attention_plugins.randomness import seed_all
 from attention_plugins.record import TEXT
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.tap import Tap
@@ -192,7 +193,7 @@ def make(
 
     Its scoring has weights of its own and projects, unless another one is given.
     """
-    torch.manual_seed(seed)
+    seed_all(seed)
     random.seed(seed)
     return spec.create(factory or ADDITIVE.factory(), bench(spec).sizes, values).to(dtype).eval()
 

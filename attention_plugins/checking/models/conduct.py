@@ -10,6 +10,7 @@ from attention_plugins.checking.findings import ALONE, Broken, attempt, equal, m
 from attention_plugins.checking.models.benches import bench, hollow, make
 from attention_plugins.checkpoints import stored
 from attention_plugins.contract import ContractError, ModelSpec, Parameter, Scalar
+from attention_plugins.randomness import seed_all
 from attention_plugins.tap import Tap
 
 _SAID = beside(__file__, "words.toml")["conduct"]
@@ -138,7 +139,7 @@ def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
             model = make(spec, values={parameter.name: value}).train()
             if moved:
                 move(model)
-            torch.manual_seed(8)
+            seed_all(8)
             losses.append(bench(spec).loss(model).detach())
         if not all(equal(loss, losses[0]) for loss in losses):
             return True

@@ -21,6 +21,7 @@ from attention_plugins.decoding import beam, force, pick
 from attention_plugins.encoding import Encoded
 from attention_plugins.fitting import fit
 from attention_plugins.models.protocols import Batch, ForcedModel, StepModel, as_translation_model
+from attention_plugins.randomness import seed_all
 from attention_plugins.recipe import Recipe
 from attention_plugins.record import TEXT, axes_of
 from attention_plugins.scorings.kernels import GAUSSIAN
@@ -199,7 +200,7 @@ def _trainer(spec: ModelSpec, seed: int) -> Trainer:
     )  # fmt: skip
     corpus = Encoded(source, target, _vocabulary(SOURCE_WORDS), _vocabulary(TARGET_WORDS))
     model = as_translation_model(make(spec, seed=seed, dtype=torch.float32))
-    torch.manual_seed(5)  # of what training draws
+    seed_all(5)  # of what training draws
     return Trainer(model, corpus, Recipe(epochs=2, batch_size=1))
 
 

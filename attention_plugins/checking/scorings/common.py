@@ -14,6 +14,7 @@ from attention_plugins.attention import Scoring, attend, needs_of, remembers
 from attention_plugins.checking.findings import Broken, draw
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.discovery import let_go
+from attention_plugins.randomness import seed_all
 
 QUERIES, KEYS, SIZE, HIDDEN, VALUE = 7, 13, 5, 11, 3
 
@@ -27,7 +28,7 @@ def make(
     ``sizes`` are a query's and a key's. Tables that start at 0 are moved off it, as training does:
     they would hide what they do.
     """
-    torch.manual_seed(7)
+    seed_all(7)
     random.seed(7)
     scoring = spec.create(Sizes(*sizes, HIDDEN, heads, VALUE), values).to(dtype).eval()
     with torch.no_grad():

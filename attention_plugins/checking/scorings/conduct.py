@@ -29,6 +29,7 @@ from attention_plugins.checking.scorings.common import (
     trained_in,
 )
 from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.randomness import seed_all
 
 _SAID = beside(__file__, "words.toml")["conduct"]
 
@@ -142,7 +143,7 @@ def check_equal_inputs_give_equal_scores(spec: ScoringSpec) -> None:
 
 def _again(scoring: attention.Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, ...]:
     """Scores, output and weights, with torch's generator as it was the last time."""
-    torch.manual_seed(3)  # draws are the matter of another rule
+    seed_all(3)  # draws are the matter of another rule
     return scores(scoring, queries, keys), *attended(scoring, queries, keys)
 
 
@@ -213,7 +214,7 @@ def check_nothing_is_kept_on_a_module(spec: ScoringSpec) -> None:
 @rule("scorings", applies=remembers_nothing)
 def check_it_takes_at_most_200_dot_products(spec: ScoringSpec) -> None:
     """The fastest of several runs, beside a plain dot product in the same moments."""
-    torch.manual_seed(7)
+    seed_all(7)
     dtype = trained_in(spec)
     scoring = spec.create(Sizes(_WIDTH, _WIDTH, _WIDTH)).to(dtype).eval()
     queries, keys = (draw(1, _POINTS, _WIDTH, seed=seed, dtype=dtype) for seed in (0, 1))

@@ -25,6 +25,7 @@ from attention_plugins.checking.scorings.common import (
     trained_in,
 )
 from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.randomness import seed_all
 
 _SAID = beside(__file__, "words.toml")["independence"]
 
@@ -238,7 +239,7 @@ def check_every_weight_learns(spec: ScoringSpec) -> None:
 @rule("scorings", unless=("scores_are_finite",))
 def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
     """Backward agrees with finite differences in float64."""
-    torch.manual_seed(7)
+    seed_all(7)
     scoring = spec.create(Sizes(2, 2, 3)).double().eval()
     queries, keys = draw(1, 2, 2).requires_grad_(), draw(1, 3, 2, seed=1).requires_grad_()
     if scores(scoring, queries, keys).dtype != torch.float64:

@@ -39,6 +39,7 @@ from attention_plugins.checking.scorings.common import (
 from attention_plugins.contract import Parameter, ScoringSpec, Sizes
 from attention_plugins.fitting import learned_values
 from attention_plugins.linear_time import attend_in_linear_time, runs_in_linear_time
+from attention_plugins.randomness import seed_all
 from attention_plugins.sums import pool_without_weights, pools_without_weights
 
 _SAID = beside(__file__, "words.toml")["weights"]
@@ -58,7 +59,7 @@ def check_every_parameter_is_used(spec: ScoringSpec) -> None:
             what = f"with {parameter.name}={value!r}"
             with attempt(what, "let it take every value that the parameter allows, or allow less"):
                 scoring = make(spec, values={parameter.name: value}).train()
-                torch.manual_seed(8)
+                seed_all(8)
                 found.append(scores(scoring, *inputs(2)))
             require_shape(found[-1], (2, QUERIES, KEYS), what, "keep the shape at every value")
             if not sound(found[-1]):
@@ -84,7 +85,7 @@ def _used_besides(spec: ScoringSpec, parameter: Parameter) -> bool:
         for each in made:
             if moved:
                 move(each)
-            torch.manual_seed(8)
+            seed_all(8)
             found.append(attended(each, *inputs(2)))
         if not all(equal(a, b) for each in found for a, b in zip(each, found[0], strict=True)):
             return True
@@ -111,7 +112,7 @@ def check_learnable_parameters_are_weights(spec: ScoringSpec) -> None:
 def check_a_checkpoint_restores_it(spec: ScoringSpec) -> None:
     """Another instance with the same ``state_dict`` scores alike."""
     scoring = make(spec)
-    torch.manual_seed(99)
+    seed_all(99)
     random.seed(99)
     other = spec.create(Sizes(SIZE, SIZE, HIDDEN, value=VALUE)).double().eval()
     advice = "keep what was drawn in __init__ as nn.Parameter or with register_buffer"

@@ -81,6 +81,7 @@ print(pa.array(pd.Series([1.5, 2.5])).to_pylist(), pa.table({"a": [1]}).to_panda
 """
 
 
+@pytest.mark.slow
 def test_a_worker_has_torch_and_no_pandas_unless_a_plugin_wants_it():
     done = subprocess.run([sys.executable, "-c", _JOB], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["True False", "[1.5, 2.5] [1]"]

@@ -56,6 +56,7 @@ print(*(name for name in sys.modules if name.startswith("dashboard.features.")))
     assert loaded == ["dashboard.features.norms.task"]
 
 
+@pytest.mark.slow
 def test_preparing_imports_what_most_jobs_need_step_by_step_and_nothing_large():
     code = """
 import sys

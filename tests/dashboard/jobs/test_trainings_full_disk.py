@@ -70,6 +70,7 @@ def fill(home):
         file.write(bytes(max(0, shutil.disk_usage(home).free - ROOM)))
 
 
+@pytest.mark.slow
 def test_a_training_fails_with_what_to_do_and_goes_on_once_there_is_room(home, trainings):
     id = trainings.start(order(home))
     until(trainings, id, lambda training: len(training.epochs) >= 2)

@@ -143,6 +143,7 @@ def test_what_is_not_there_says_so(tmp_path):
     assert not folder.busy()
 
 
+@pytest.mark.slow
 @UNIX
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_file_of_a_training_is_not_waited_for(folder, kind):

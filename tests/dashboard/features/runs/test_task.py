@@ -132,6 +132,7 @@ def worker(home):
         pool.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
 def test_a_bundle_that_crashes_or_overruns_the_reader_costs_only_its_import(worker, home):
     def stream(text):
