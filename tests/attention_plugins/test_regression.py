@@ -177,6 +177,7 @@ def agree_with_the_reference(name, n, size, *, rows):
     assert means["leave_one_out_mse"].value > means["training_mse"].value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "size"),
     [("gaussian", 1), ("laplacian", 1), ("gaussian", 3), ("scaled_dot", 2), ("=-|q-k|/0.3", 2)],
@@ -199,6 +200,7 @@ def test_larger_tables_are_left_out_row_by_row_or_by_a_stated_sample(name, n, si
     agree_with_the_reference(name, n, size, rows=rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaussian", "laplacian", "matern", "boxcar", "epanechnikov"])
 def test_all_of_100_000_rows_on_a_line_are_left_out(name):
     x, y = table(100_000, 1)

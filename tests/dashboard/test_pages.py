@@ -262,6 +262,7 @@ def test_what_a_task_offers_that_cannot_be_read_is_named_and_costs_no_other(benc
     assert [option.name for option in catalogue.options["sharpness"]] == ["temperature"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["draws", "ends"])
 def test_what_a_page_raises_while_it_is_drawn_costs_that_page_alone(bench, name):
     assert visit(name).exception

@@ -60,6 +60,7 @@ def test_a_link_that_is_sure_and_possible_is_sure(painted, large):
         assert places(scene, "possible") == [(0, 0)]
 
 
+@pytest.mark.slow
 def test_every_head_and_every_image_has_its_outlines(painted):
     assert (
         len(painted(attention_heatmap(weights(2, 5, 7), outlined=SURE)).items("gold_marks")) == 8

@@ -236,6 +236,7 @@ def test_maps_of_other_words_and_sizes_have_one_specification(kind):
     assert not one.sent["parameters"].equals(other.sent["parameters"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [pytest.param(0, marks=pytest.mark.slow), 1])
 @pytest.mark.parametrize("kind", MAPS)
 def test_a_template_with_its_tables_is_painted_as_the_chart_of_its_own(kind, which, painted):

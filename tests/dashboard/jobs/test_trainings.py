@@ -143,6 +143,7 @@ def test_live_figures_say_how_far_it_is(trainings, order):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_a_paused_training_goes_on_to_the_very_same_model(trainings, order):
     whole = trainings.start(order(30))
     until(trainings, whole, "done")

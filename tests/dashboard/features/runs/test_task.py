@@ -305,6 +305,7 @@ bytearray(400 * 2**20)  # the limit ended with the import
 """
 
 
+@pytest.mark.slow
 def test_too_much_memory_is_one_sentence(home):
     """In a process of its own: one that has freed much may hand that out again under any limit."""
     request = store_upload(write(run(pictures={"a.png": png(size=(5_000, 5_000))})))

@@ -147,6 +147,7 @@ def installed_words(folder, side):
     return checkpoints.read(folder.model()).card[f"{side}_vocabulary"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_at", [1, 2, 3])
 @pytest.mark.parametrize("model", ["bahdanau", "transformer"])
 def test_a_stopped_training_goes_on_bit_for_bit(order, model, stop_at):
