@@ -1,7 +1,7 @@
 """What charts of predictions share: axes, training points, truth, the query under the pointer."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -11,6 +11,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, column_of, rounded
 from dashboard.charts.grid import Lane, hover
+from dashboard.charts.labels import quoted
 from dashboard.charts.template import Data
 from dashboard.language import gettext, gettext_noop
 
@@ -208,19 +209,26 @@ class Scene(NamedTuple):
         axis = self.lane.axis(self.axes.y_title, ROOM, theme.NUMBER) if field == "y" else None
         return alt.Y(f"{field}:Q", scale=self.lane.scale(*self.axes.y), axis=axis)
 
-    def strips(self, height: float, tooltip: Sequence[alt.Tooltip] = ()) -> alt.Chart:
-        """A column per query, unseen, which tells ``tooltip`` or the prediction."""
-        prediction = alt.Tooltip("prediction:Q", format=theme.EXACT, title=gettext("prediction"))
-        said = [alt.Tooltip("x:Q", format=theme.EXACT, title=self.axes.x_title)]
-        said += tooltip or [prediction]
+    def strips(self, height: float, told: Mapping[str, str] | None = None) -> alt.Chart:
+        """A column per query, unseen; that under the pointer tells its x and other columns.
+
+        These are ``told`` by their titles, or the prediction. No words are made of columns that
+        the pointer is not on: they would be made anew at each position of a slider.
+        """
+        columns = {self.axes.x_title: "x", **(told or {gettext("prediction"): "prediction"})}
         if self.axes.truth:
-            said.append(alt.Tooltip("truth:Q", format=theme.EXACT, title=gettext("truth")))
+            columns[gettext("truth")] = "truth"
+        said = ", ".join(
+            f"{quoted(title)}: isValid(datum.{name}) ? format(datum.{name}, '{theme.EXACT}') : '–'"
+            for title, name in columns.items()
+        )
+        here = alt.when(hover("q")).then(alt.value(alt.ExprRef(f"{{{said}}}")))
         return (
             alt.Chart(self.queries)
-            .mark_rect(fill="white", fillOpacity=0)
+            .mark_rect(fill="white", fillOpacity=0, aria=False)
             .encode(
                 x=self.x("left"), x2=alt.X2("right:Q"), y=alt.YValue(0), y2=alt.Y2Value(height),
-                tooltip=said,
+                tooltip=here.otherwise(alt.value(None)),
             )
             .add_params(hover("q"))
             .properties(name="queries")

@@ -25,6 +25,7 @@ PICTURES = ("light", "dark")  # columns of addresses of images, by the page's sc
 _MOVING, _KNOWN, _FRAME, _MOVED = "live_moving", "live_known", "live_frame", "live_moved_"
 _DATUM = re.compile(r"datum\.(\w+)")
 _TOLD = re.compile(rf"data\('{PARAMETERS}'\)\[0\]\.(\w+)")
+_TOOLTIP = "live_told_"  # what is moved of a table, while the pointer is on the chart
 _BEFORE = 0.25  # opacity of an exact picture whose slider has no pictures to show
 
 
@@ -65,6 +66,11 @@ def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, A
             layers.append(layer)
             continue
         own[_MOVED + table] = f"{_MOVING} ? {frames}.{table} : null"
+        if not any(_names({**layer, "encoding": {**layer["encoding"], "tooltip": None}}, one)
+                   for one in named):  # fmt: skip
+            own[_TOOLTIP + table] = f"isValid(hover.q) ? {_MOVED}{table} : null"
+            layers.append(_telling(layer, _TOOLTIP + table, named))
+            continue
         if layer["mark"]["type"] == "image":
             own |= {_pictures(table, one): f"{_KNOWN} ? {frames}.{table}.{one} : null"
                     for one in PICTURES}  # fmt: skip
@@ -77,6 +83,14 @@ def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, A
 
 def _names(part: Mapping[str, Any], column: str) -> bool:
     return re.search(rf"\b{column}\b", json.dumps(part)) is not None
+
+
+def _telling(layer: dict[str, Any], told: str, columns: Sequence[str]) -> dict[str, Any]:
+    """A layer that only tells of these columns: nothing of it is drawn anew while they move."""
+    datum = re.compile(rf"datum\.({'|'.join(columns)})\b")
+    reads = f"({told} ? {told}.\\1[datum.{ROW}] : datum.{EXACT}\\1)"
+    tooltip = json.loads(datum.sub(reads, json.dumps(layer["encoding"]["tooltip"])))
+    return {**layer, "encoding": {**layer["encoding"], "tooltip": tooltip}}
 
 
 def _pictures(table: str, scheme: str) -> str:
@@ -92,10 +106,11 @@ def _layer(layer: dict[str, Any], table: str, columns: Sequence[str]) -> dict[st
     steps = layer.get("transform", ())
     first = [*takewhile(lambda step: "filter" in step
                         and not any(_names(step, one) for one in columns), steps)]  # fmt: skip
-    own = {**layer, "transform": [*first, *reads, *steps[len(first) :]]}
+    mark = {**layer["mark"], "aria": False}
+    own = {**layer, "mark": mark, "transform": [*first, *reads, *steps[len(first) :]]}
     if layer["mark"]["type"] == "image":
         hidden = f"{_MOVING} ? ({moved}.light ? 0 : {_BEFORE}) : 1"
-        own["mark"] = {**layer["mark"], "opacity": {"expr": hidden}}
+        own["mark"] = {**mark, "opacity": {"expr": hidden}}
     return own
 
 
@@ -117,7 +132,7 @@ def _strip(layer: dict[str, Any], table: str) -> dict[str, Any]:
         **{part: held for part, held in layer.items() if part != "name"},  # no two may have it
         "data": {"sequence": {"start": 0, "stop": MOST, "as": "frame"}},
         "transform": [*copied, *urls, *layer.get("transform", ())],
-        "mark": {**layer["mark"], "width": {"expr": wide}},
+        "mark": {**layer["mark"], "width": {"expr": wide}, "aria": False},
     }
 
 

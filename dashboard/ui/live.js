@@ -118,18 +118,67 @@ function near(event) {
   }));
 }
 
-function follow(input) {
+function follow(input, at = Number(input.value)) {
   const known = slider(input), found = known && held.get(known.address);
-  if (!found?.positions) return;
-  const at = Number(input.value);
+  const now = document.body.value;
+  if (!found?.positions || (now?.of === known.of && Math.abs(at - now.at) < 1e-9)) return;
   document.body.toggleAttribute("data-live", Math.abs(at - known.at) > 1e-9);
   show(found, known.of, at);
 }
 
 for (const soon of ["pointerover", "pointerdown", "focusin"]) document.addEventListener(soon, near);
 new MutationObserver((seen) => {
-  for (const { target } of seen) if (target.type === "range") follow(target);
+  for (const { target } of seen) if (target.type === "range" && !foreseen(target)) follow(target);
 }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["value"] });
+
+// Streamlit's slider shows a position a frame after the pointer was there. So while a pointer holds
+// it, charts go where the pointer is; a slider that then goes elsewhere is followed as ever.
+let dragged;
+
+const steps = ({ min, step }, at) => Math.round((at - min) / step);
+
+function foreseen(input) {
+  if (dragged?.input !== input || !dragged.meant.size) return false;
+  if (dragged.meant.has(steps(input, input.value))) return true;
+  dragged = undefined;
+  return false;
+}
+
+function grasp({ target, clientX: x, isPrimary }) {
+  const inputs = slider(target) && target.closest(".stSlider")?.querySelectorAll("input[type=range]");
+  dragged = isPrimary && inputs?.length === 1 ? { input: inputs[0], x, meant: new Set() } : undefined;
+}
+
+function drag({ clientX: x, isPrimary, buttons }) {
+  if (!buttons) dragged = undefined;  // let go where nobody heard of it
+  if (!dragged || !isPrimary) return;
+  const { input, meant } = dragged, [low, high, step] = [input.min, input.max, input.step].map(Number);
+  dragged.from ??= Number(input.value);  // a press beside the thumb has moved it by now
+  dragged.length ??= input.closest("[data-orientation]").getBoundingClientRect().width;
+  const to = dragged.from + (x - dragged.x) / dragged.length * (high - low);
+  const number = steps(input, Math.min(high, Math.max(low, to)));
+  meant.add(number);
+  follow(input, Number((low + number * step).toPrecision(12)));  // without 0.30000000000000004
+}
+
+addEventListener("pointerdown", grasp, true);
+addEventListener("pointermove", drag, true);
+for (const end of ["pointerup", "pointercancel", "keydown"])
+  addEventListener(end, () => { dragged = undefined; }, true);
+
+// For each position Streamlit adds a rule to its own large style sheet, and the browser then looks
+// through all elements for what each of the rules there may change. A small sheet costs little.
+const insertRule = CSSStyleSheet.prototype.insertRule, largest = 50;
+let small;
+
+CSSStyleSheet.prototype.insertRule = function (rule, ...place) {
+  if (!document.body.hasAttribute("data-live") || !this.ownerNode?.dataset.emotion)
+    return insertRule.call(this, rule, ...place);
+  if (!(small?.cssRules.length < largest))
+    small = document.head.appendChild(document.createElement("style")).sheet;
+  insertRule.call(small, rule, small.cssRules.length);
+  return place[0] ?? 0;
+};
 
 export default function ({ data }) {
   sliders = data.sliders;

@@ -2,14 +2,15 @@
 
 Ours, four panels of *Kernel regression* with all that they have, in turn with a bare app of four
 charts that follow one slider too (``following_app.py``), and with our page when its frames are
-refused, as pages were before. Milliseconds from a move of the pointer that moves the slider until
-the frame is painted that shows a later drawing of a chart; from the release to the last painting;
-from a key likewise. The pointer goes half the slider's length, so that where a slider has as many
-positions, every move is to another one.
+refused, as pages were before. Milliseconds from a move of the pointer until the frame is painted
+in which charts show the position that it means, or a later one; from the release to the last
+painting; from a key to the first painting after it. The pointer goes half the slider's length, so
+that where a slider has as many positions, every move is to another one.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -34,15 +35,16 @@ _MORE = {
 _RECORD = """
 window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
 (() => {
-  let asked = false, drew = 0, at = 0;
+  let asked = false, drew = 0, shown = null;
   const draw = () => {
     drew = performance.now();
+    shown = document.body.value?.at ?? null;  // what both apps tell their charts
     if (asked) return;
     asked = true;
     requestAnimationFrame(() => {
-      const until = drew, channel = new MessageChannel();
+      const until = drew, at = shown, channel = new MessageChannel();
       asked = false;  // what is drawn from now on is of the next frame
-      channel.port1.onmessage = () => window.drawn.push([until, performance.now()]);
+      channel.port1.onmessage = () => window.drawn.push([until, performance.now(), at]);
       channel.port2.postMessage(null);
     });
   };
@@ -57,12 +59,9 @@ window.acts = []; window.drawn = []; window.heard = 0; window.said = 0;
   const inChart = (one) => one.target.closest?.('svg.marks');
   new MutationObserver((changes) => changes.some(inChart) && draw())
     .observe(document, { subtree: true, childList: true, attributes: true });
-  addEventListener('pointermove', (event) => { at = event.timeStamp; }, true);
-  new MutationObserver((changes) => changes.some((one) => one.target.type === 'range') &&
-    window.acts.push(['moved', at]))
-    .observe(document, { subtree: true, attributes: true, attributeFilter: ['value'] });
-  for (const kind of ['pointerup', 'keydown'])
-    addEventListener(kind, (event) => window.acts.push([kind, event.timeStamp]), true);
+  for (const kind of ['pointermove', 'pointerup', 'keydown'])
+    addEventListener(kind, (event) =>
+      window.acts.push([kind, event.timeStamp, event.clientX]), true);
   const send = WebSocket.prototype.send;
   WebSocket.prototype.send = function (...given) {
     window.said += 1; return send.apply(this, given);
@@ -83,6 +82,12 @@ _THUMB = """(place) => {
     [input.value, input.min, input.max].map(Number);
   const whole = input.closest('.stSlider').getBoundingClientRect().width;
   return [x + width / 2, y + height / 2, value > (low + high) / 2, whole / 2];
+}"""
+_STANDS = """(place) => {
+  const input = document.querySelector(`${place} input[type=range]`);
+  const { width } = input.closest('[data-orientation]').getBoundingClientRect();
+  const [value, low, high, step] = [input.value, input.min, input.max, input.step].map(Number);
+  return [(value - low) / step, (high - low) / step / width, low, step];
 }"""
 
 
@@ -116,6 +121,7 @@ class _Dragged:
         page.wait_for_timeout(2 * _REST)
         page.mouse.down()
         page.wait_for_timeout(300)
+        stands = page.evaluate(_STANDS, self.place)
         page.evaluate(_FORGET)
         began, moves = time.perf_counter(), int(_SECONDS * _RATE)
         for number in range(1, moves + 1):
@@ -126,7 +132,7 @@ class _Dragged:
         taken = time.perf_counter() - began
         page.wait_for_timeout(200)
         acts, drawn, said = page.evaluate("[window.acts, window.drawn, window.said]")
-        found.moved += _waits(acts, drawn, "moved")
+        found.moved += _followed(acts, drawn, x, *stands)
         found.painted.append(len(drawn) / taken)
         found.during.append(said)
         page.evaluate(_FORGET)
@@ -135,8 +141,8 @@ class _Dragged:
         acts, drawn, said, heard = page.evaluate(
             "[window.acts, window.drawn, window.said, window.heard]"
         )
-        up = next(when for kind, when in acts if kind == "pointerup")
-        found.released += [max(end for _, end in drawn) - up] if drawn else []
+        up = next(when for kind, when, _ in acts if kind == "pointerup")
+        found.released += [max(end for _, end, _ in drawn) - up] if drawn else []
         found.said.append(said)
         found.heard.append(heard)
         page.locator(f"{self.place} input[type=range]").focus()
@@ -148,10 +154,31 @@ class _Dragged:
             found.pressed += _waits(acts, drawn, "keydown")
 
 
-def _waits(acts: Sequence[Sequence], drawn: Sequence[Sequence[float]], kind: str) -> list[float]:
+def _followed(
+    acts: Sequence[tuple], drawn: Sequence[tuple], x: float,
+    start: float, dense: float, low: float, step: float,
+) -> list[float]:  # fmt: skip
+    """From each move of the pointer to another position to the frame that shows it, in ms.
+
+    The pointer began at ``x`` and the slider at its position ``start``; ``dense``: positions
+    a px.
+    """
+    moves = [(when, round(start + (to - x) * dense)) for kind, when, to in acts
+             if kind == "pointermove"]  # fmt: skip
+    forth = moves[-1][1] > start
+    shown = [(drew, end, round((at - low) / step)) for drew, end, at in drawn if at is not None]
+    waits: list[float] = []
+    for (_, before), (when, means) in itertools.pairwise([(0.0, round(start)), *moves]):
+        ends = [end for drew, end, at in shown
+                if drew >= when and (at >= means if forth else at <= means)]  # fmt: skip
+        waits += [min(ends) - when] if ends and means != before else []
+    return waits
+
+
+def _waits(acts: Sequence[tuple], drawn: Sequence[tuple], kind: str) -> list[float]:
     """From each act to the end of the first frame that was drawn after it, in ms."""
-    ends = [[end for drew, end in drawn if drew >= when] for one, when in acts if one == kind]
-    begun = [when for one, when in acts if one == kind]
+    begun = [when for one, when, _ in acts if one == kind]
+    ends = [[end for drew, end, _ in drawn if drew >= when] for when in begun]
     return [end[0] - when for when, end in zip(begun, ends, strict=True) if end]
 
 

@@ -339,7 +339,8 @@ def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(wind
         queries, drawn = curve(seen, "a")
         expected = gaussian_weights(queries, x, value) @ y
         assert np.abs(drawn - expected).max() < 0.01 * np.ptp(y)
-        together = [row["p0"] for row in seen.rows("q", "p0", "p1")[0]]
+        lines = seen.rows("line", "prediction")[0]
+        together = [row["prediction"] for row in lines if row["line"] == "p0"]
         np.testing.assert_array_equal(together, drawn)
         said.add(words.inner_text())
     assert len(said) == 4
@@ -358,6 +359,36 @@ def test_curves_and_words_follow_the_finger_and_the_server_hears_of_it_once(wind
     width = float(parse_qs(urlsplit(seen.page.url).query)["a.width"][0])
     np.testing.assert_allclose(drawn, gaussian_weights(queries, x, width) @ y, rtol=20 * DIGITS)
     np.testing.assert_array_equal(curve(seen, "b")[1], other)
+
+
+_GO = """([x, y]) => {
+  const at = { clientX: x, clientY: y, isPrimary: true, pointerId: 1, buttons: 1, bubbles: true };
+  dispatchEvent(new PointerEvent("pointermove", at));
+  const input = document.querySelector(".st-key-panel-a-gaussian-width input[type=range]");
+  return [document.body.value?.at, Number(input.value)];
+}"""
+
+
+def test_charts_are_where_the_pointer_is_before_the_slider_is(window):
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
+    drag = Drag(seen, "panel-a-gaussian-width")
+    value = drag.move(30)
+    at, shown = seen.page.evaluate(_GO, [drag.x + 40, drag.y])
+    assert shown == value, "the slider follows a frame later"
+    assert at != value
+    seen.until(lambda: float(drag.input.input_value()) != value, "the slider to move")
+    assert float(drag.input.input_value()) == at
+    drag.drop()
+    let_go = seen.page.evaluate("document.body.value.at")
+    assert seen.page.evaluate(_GO, [drag.x + 90, drag.y])[0] == let_go
+
+
+def test_charts_follow_a_slider_that_goes_elsewhere_than_the_pointer(window):
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
+    drag = Drag(seen, "panel-a-gaussian-width")
+    drag.move(30)
+    drag.input.evaluate("input => { input.value = 9; input.setAttribute('value', 9); }")
+    seen.until(lambda: seen.page.evaluate("document.body.value.at") == 9, "charts at the slider")
 
 
 def test_between_two_frames_a_name_says_the_position_and_words_that_they_are_near(window):

@@ -220,10 +220,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_overlay` makes it, or names it."""
     (lane,) = stacked([_PLOT], 0)
     scene = Scene(data["queries"], data["points"], shape.axes, lane)
-    tooltip = [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, (name, _) in enumerate(shape.panels)
-    ]
+    told = {name: f"p{i}" for i, (name, _) in enumerate(shape.panels)}
     stroke = _strokes([colour for _, colour in shape.panels], legend=shape.solid is None)
     dash = alt.Undefined if shape.solid is None else _dashes(stroke, shape.solid)
     curves = alt.Chart(data["curves"])
@@ -232,7 +229,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     else:
         curves = curves.mark_point(size=80, strokeWidth=3)
     layers = [
-        theme.ramp(), scene.strips(lane.bottom, tooltip), scene.rule(lane.bottom),
+        theme.ramp(), scene.strips(lane.bottom, told), scene.rule(lane.bottom),
         *scene.scatter(),
         curves.encode(x=scene.x(), y=scene.y("prediction"), stroke=stroke, strokeDash=dash),
     ]  # fmt: skip

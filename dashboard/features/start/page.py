@@ -97,13 +97,10 @@ def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
     seen = alt.Chart(scene.queries).transform_filter(
         f"isValid(hover.q) ? datum.q == hover.q[0] : datum.q == {shape.marked}"
     )
-    tooltip = [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, (name, _) in enumerate(shape.names)
-    ]
+    told = {name: f"p{i}" for i, (name, _) in enumerate(shape.names)}
     layers = [
         theme.ramp(),
-        scene.strips(lower.bottom, tooltip),
+        scene.strips(lower.bottom, told),
         *(  # with a gap, where the title of the weights stands on a phone
             seen.mark_rule(color=theme.POINTER, strokeWidth=1)
             .encode(x=scene.x(), y=alt.YValue(lane.top), y2=alt.Y2Value(lane.bottom))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -158,9 +159,21 @@ def test_an_unknown_truth_is_left_out(painted, survives):
 
 
 def told(spec):
-    """What the tooltip of a query says."""
+    """The titles of what the tooltip of a query says."""
     (layer,) = (one for one in spec["layer"] if one.get("name") == "queries")
-    return [one["title"] for one in layer["encoding"]["tooltip"]]
+    return re.findall(
+        r"'([^']+)': isValid", layer["encoding"]["tooltip"]["condition"][0]["value"]["expr"]
+    )
+
+
+def test_only_the_query_under_the_pointer_tells_its_numbers():
+    chart = regression_chart(*kernel_tables(), x_title="it's \\ x").to_dict()
+    (layer,) = (one for one in chart["layer"] if one.get("name") == "queries")
+    (here,) = layer["encoding"]["tooltip"]["condition"]
+    assert (here["param"], here["empty"]) == ("hover", False)
+    assert layer["encoding"]["tooltip"]["value"] is None
+    told = r"'it\'s \\ x': isValid(datum.x) ? format(datum.x, '.10~g') : '–', "
+    assert here["value"]["expr"].startswith("{" + told + "'prediction': isValid(datum.prediction)")
 
 
 def test_a_constant_prediction_has_the_digits_of_the_values_beside_it(rows):

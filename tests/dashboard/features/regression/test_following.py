@@ -181,16 +181,27 @@ def test_frames_are_of_all_settings_but_the_sliders_own():
 def test_a_layer_reads_of_a_frame_what_it_names_and_only_of_the_rows_that_it_keeps():
     _, found = page("gaussian")
     prepared = prepare_panel(found["a"], "a", OWN_SCALE).following("panel a", {"abc": 0.5})
-    read = {}
-    for layer in template(draw_regression, prepared)["layer"]:
+    drawn_of, read = template(draw_regression, prepared), {}
+    for layer in drawn_of["layer"]:
         steps = [one.get("as") or "kept" for one in layer.get("transform", ())]
         drawn = layer.get("encoding", {}).get("y", {}).get("field")
         read.setdefault(layer.get("name", drawn), []).extend(steps)
     assert read["truth"] == []
-    assert read["queries"] == ["prediction"]  # its tooltip
+    assert read["queries"] == []  # only what the pointer is on is told of a frame
+    (tells,) = (one for one in drawn_of["layer"] if one.get("name") == "queries")
+    told = tells["encoding"]["tooltip"]["condition"][0]["value"]["expr"]
+    moved = "live_told_queries"
+    assert (
+        f"format(({moved} ? {moved}.prediction[datum.live_row] : datum.exact_prediction)" in told
+    )
+    assert "format(datum.truth" in told
+    params = {one["name"]: one.get("expr") for one in drawn_of["params"]}
+    assert params[moved] == "isValid(hover.q) ? live_moved_queries : null"
     assert read["cells"][:3] == ["kept", "weights", "said"]
     assert read["weighed"][:4] == ["kept", "weights", "vmax", "said"]
     assert read["prediction"] == ["prediction", "kept", "prediction"]  # the line, the point
+    reads = [one for one in drawn_of["layer"] if one.get("transform") or one is tells]
+    assert all(one["mark"]["aria"] is False for one in reads), "words are said beside the chart"
 
 
 def test_a_specification_that_follows_reads_frames_only_while_its_slider_is_elsewhere():
