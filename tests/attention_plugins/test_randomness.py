@@ -6,7 +6,7 @@ import pytest
 import torch
 from support.pretend_device import DEVICE, pretend_device
 
-from attention_plugins.randomness import restore, seeded, states, undisturbed
+from attention_plugins.randomness import restore, seed_all, seeded, states, undisturbed
 
 CPU, THERE = "cpu", DEVICE
 
@@ -31,6 +31,18 @@ def test_seeded_draws_are_those_of_manual_seed():
     after = draws(CPU)
     torch.manual_seed(3)
     assert draws(CPU) == after
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_all_generators_are_seeded_and_no_stack_is_kept_without_a_device(there, monkeypatch):
+    seeds, seed = [], torch.manual_seed
+    seed(17)
+    expected = draws(CPU)
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: there)
+    monkeypatch.setattr(torch, "manual_seed", lambda one: (seeds.append(one), seed(one)))
+    seed_all(17)
+    assert draws(CPU) == expected
+    assert seeds == [17] * there
 
 
 @pytest.mark.usefixtures("_there")
