@@ -106,11 +106,12 @@ def _layer(layer: dict[str, Any], table: str, columns: Sequence[str]) -> dict[st
     steps = layer.get("transform", ())
     first = [*takewhile(lambda step: "filter" in step
                         and not any(_names(step, one) for one in columns), steps)]  # fmt: skip
-    mark = {**layer["mark"], "aria": False}
-    own = {**layer, "mark": mark, "transform": [*first, *reads, *steps[len(first) :]]}
+    own = {**layer, "transform": [*first, *reads, *steps[len(first) :]]}
+    if layer["mark"]["type"] == "line":  # of all its points Vega would make words that none hears
+        own["mark"] = {**layer["mark"], "aria": False}
     if layer["mark"]["type"] == "image":
         hidden = f"{_MOVING} ? ({moved}.light ? 0 : {_BEFORE}) : 1"
-        own["mark"] = {**mark, "opacity": {"expr": hidden}}
+        own["mark"] = {**layer["mark"], "opacity": {"expr": hidden}, "aria": False}
     return own
 
 

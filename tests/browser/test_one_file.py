@@ -108,7 +108,7 @@ def test_charts_answer_the_pointer_and_say_themselves_in_words(files, opened):
         for x in range(60, 300, 20):
             page.mouse.move(box["x"] + x, box["y"] + box["height"] / 2)
         tooltip.wait_for(timeout=PATIENCE * 1000)
-        assert page.locator('.chart svg [aria-label*="prediction: "]').count() > 0
+        assert page.locator('.chart svg [aria-label^="x: "][aria-label*="y: "]').count() > 0
         words = page.locator("figure details").first
         assert not words.locator("p").is_visible()
         words.locator("summary").click()
