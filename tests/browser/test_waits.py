@@ -33,7 +33,11 @@ def opened(app, browser):
         contexts.append(browser.new_context(locale=language, **more))
         seen = Window(contexts[-1].new_page(), app)
         seen.page.add_init_script(WAITS)
-        return seen.open(path)
+        seen.open(path)
+        # A page stands still too while it is connected and its first run has not begun.
+        titled = "!['', 'words'].includes(window.waits.at(-1)?.[1] ?? '')"
+        seen.until(lambda: seen.page.evaluate(titled), "the page's title")
+        return seen.settle()
 
     yield opened
     for each in contexts:
