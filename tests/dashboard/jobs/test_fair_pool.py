@@ -123,6 +123,6 @@ def test_how_long_it_takes_is_estimated_from_what_was_done(pool, request_for):
         request, began = request_for("sleep", scoring="cosine", seconds=0.6, n=n), time.monotonic()
         pool.wait(pool.submit(request, work=2.0), PATIENCE)
         took = max(took, time.monotonic() - began)
-    # Three times twice of what one of them took, on two workers. Each slept for 0.6 s, of which the
-    # part is missing that its pool heard too late that it had begun.
+    # Three times twice of what one of them took, on two workers. Each slept for 0.6 s, less the
+    # time until its pool heard that it had begun.
     assert 1.5 < pool.estimate(asked) <= 3 * took
