@@ -66,8 +66,7 @@ def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, A
             layers.append(layer)
             continue
         own[_MOVED + table] = f"{_MOVING} ? {frames}.{table} : null"
-        if not any(_names({**layer, "encoding": {**layer["encoding"], "tooltip": None}}, one)
-                   for one in named):  # fmt: skip
+        if _only_tells(layer, named):
             own[_TOOLTIP + table] = f"isValid(hover.q) ? {_MOVED}{table} : null"
             layers.append(_telling(layer, _TOOLTIP + table, named))
             continue
@@ -83,6 +82,13 @@ def following(made: dict[str, Any], chart: str, columns: Columns) -> dict[str, A
 
 def _names(part: Mapping[str, Any], column: str) -> bool:
     return re.search(rf"\b{column}\b", json.dumps(part)) is not None
+
+
+def _only_tells(layer: dict[str, Any], columns: Sequence[str]) -> bool:
+    """Whether a layer names these only in what it tells where the pointer is."""
+    drawn = {**layer, "encoding": {**layer.get("encoding", {}), "tooltip": None}}
+    tooltip = layer.get("encoding", {}).get("tooltip")
+    return "condition" in (tooltip or ()) and not any(_names(drawn, one) for one in columns)
 
 
 def _telling(layer: dict[str, Any], told: str, columns: Sequence[str]) -> dict[str, Any]:

@@ -126,12 +126,31 @@ CURVE = """(name) => {
 FIGURES = "[...document.querySelectorAll('p.text')].map((each) => each.textContent)"
 
 
+TOLD = """() => Object.fromEntries([...document.querySelectorAll('#vg-tooltip-element tr')]
+  .map((row) => [...row.cells].map((cell) => cell.textContent)))"""
+
+
 def comes(page, condition):
     """Whether something comes to hold while a busy machine draws."""
     end = time.monotonic() + PATIENCE
     while not (held := condition()) and time.monotonic() < end:
         page.wait_for_timeout(50)
     return held
+
+
+def test_the_pointer_is_told_what_a_slider_has_moved(files, opened):
+    with opened(files["regression"]) as page:
+        drawn(page)
+        chart, at = page.locator(".chart").first, {"x": 300, "y": 90}
+        chart.hover(position=at)
+        assert comes(page, lambda: "b" in page.evaluate(TOLD))
+        before = page.evaluate(TOLD)
+        page.locator(".live input").first.focus()
+        page.keyboard.press("End")
+        chart.hover(position=at)
+        assert comes(page, lambda: page.evaluate(TOLD)["b"] != before["b"])
+        now = page.evaluate(TOLD)
+        assert now == before | {"b": now["b"]}
 
 
 def test_charts_and_words_follow_its_sliders(files, opened):

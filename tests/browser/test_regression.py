@@ -369,10 +369,17 @@ _GO = """([x, y]) => {
 }"""
 
 
+_RULES = """() => [...document.styleSheets].filter(({ ownerNode }) => ownerNode?.dataset.emotion)
+  .map((sheet) => sheet.cssRules.length)"""
+
+
 def test_charts_are_where_the_pointer_is_before_the_slider_is(window):
     seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     drag = Drag(seen, "panel-a-gaussian-width")
-    value = drag.move(30)
+    drag.move(20)
+    rules = seen.page.evaluate(_RULES)
+    value = drag.move(10)
+    assert seen.page.evaluate(_RULES) == rules, "each position costs a look through a large sheet"
     at, shown = seen.page.evaluate(_GO, [drag.x + 40, drag.y])
     assert shown == value, "the slider follows a frame later"
     assert at != value

@@ -237,7 +237,7 @@ def test_maps_of_other_words_and_sizes_have_one_specification(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", [pytest.param(0, marks=pytest.mark.slow), 1])
+@pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("kind", MAPS)
 def test_a_template_with_its_tables_is_painted_as_the_chart_of_its_own(kind, which, painted):
     chart, given, options = MAPS[kind][2](*MAPS[kind][which], 5, vmax=0.7)

@@ -16,6 +16,7 @@ from support.following import catalogue, computed, frames
 from attention_plugins import registry
 from dashboard.charts.legend import prepare_scale
 from dashboard.charts.live import EXACT, PICTURES
+from dashboard.charts.live import following as following_of
 from dashboard.charts.regression import draw_regression
 from dashboard.charts.template import template
 from dashboard.features.regression import following
@@ -205,6 +206,15 @@ def test_a_layer_reads_of_a_frame_what_it_names_and_only_of_the_rows_that_it_kee
     silenced = quiet(drawn_of) - quiet(template(draw_regression, before))
     # The point is the unseen one that values come by; cells and points that are seen have words.
     assert silenced == {"line": 1, "image": 2, "point": 1}
+
+
+def test_a_column_that_each_row_tells_is_read_for_each_row():
+    """A list of fields is told by any mark; only a tooltip of where the pointer is can wait."""
+    tells = {"data": {"name": "cells"}, "mark": {"type": "rect"}, "encoding": {
+        "tooltip": [{"field": "said", "type": "nominal"}]}}  # fmt: skip
+    (layer,) = following_of({"layer": [tells]}, "map", {"cells": ("said",)})["layer"]
+    assert [step["as"] for step in layer["transform"]] == ["said"]
+    assert layer["encoding"] == tells["encoding"]
 
 
 def quiet(made):
