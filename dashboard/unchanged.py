@@ -2,10 +2,12 @@
 
 A page is 150 messages, of which a slider changes ten. Streamlit's browser takes a run of a
 *fragment* for one that leaves everything else as it is. So a run of the whole page is told to the
-browser as a fragment's, as long as nothing disappears: then all is sent as Streamlit would.
+browser as a fragment's, as long as nothing disappears: then all is sent as Streamlit would. What
+stands around a page waits for the run's end, since it says a title, and then another one.
 """
 
 from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,6 +20,7 @@ _MOST_SENT = 1000
 # for half as many, since the next run is asked for before it forgets at the end of this one. What
 # it shows all the time is named to it now and then.
 _KEPT_RUNS, _NAMED_RUNS, _SHOWN_RUNS = 40, 20, 10
+_AROUND = "logo", "navigation", "page_config_changed"
 _MAIN = 0  # where a path begins whose elements stay; others are events, or styles
 
 
@@ -52,6 +55,8 @@ class _Browser:
         self._sent: dict[str, _Known] = {}  # by their hashes, which Streamlit may send instead
         self._seen: set[tuple[int, ...]] = set()  # in this run
         self._run: list[Message] = []  # this run's messages, while some are kept back
+        self._around: dict[str, list[Message]] = {}  # what this run says around the page, by kind
+        self._around_before: dict[str, list[Message]] = {}
         self._page = ""
         self._keeps = False  # whether this run's unchanged messages are kept back
         self._restless = False  # timers run, or something is shown only while a run lasts
@@ -85,8 +90,12 @@ class _Browser:
         elif kind in ("auto_rerun", "delta"):
             await self._send_whole()  # the browser ends timers when a run of the whole page begins
             self._restless = True
-        elif kind == "navigation":  # a new visitor's first run names no page at its begin
-            self._page = told.navigation.page_script_hash
+        elif kind in _AROUND:
+            if kind == "navigation":  # a new visitor's first run names no page at its begin
+                self._page = told.navigation.page_script_hash
+            self._around.setdefault(kind, []).append(message)
+            if self._keeps:
+                return
         elif kind == "script_finished":
             self._runs += 1
             oldest = self._runs - _NAMED_RUNS
@@ -100,7 +109,7 @@ class _Browser:
         told.new_session.config.max_cached_message_age = _KEPT_RUNS
         page, whole = told.new_session.page_script_hash, not told.metadata.run.fragment_ids
         self._keeps = whole and page == self._page and bool(self._shown) and not self._restless
-        self._page, self._seen = page, set()
+        self._page, self._seen, self._around = page, set(), {}
         self._run = [_message(told)] if self._keeps else []
         if whole and not self._keeps:
             self._restless = False
@@ -156,13 +165,15 @@ class _Browser:
         """Send this run once more from its begin, and keep nothing of it back from here on."""
         self._keeps, run = False, self._run
         self._run = []
-        for each in run:
+        for each in [*run, *chain(*self._around.values())]:
             await self._send(each)
 
     def _end(self, told: ForwardMsg, message: Message) -> list[Message]:
         """What ends the run: as it is, as a fragment's, or all of the run once more."""
         status, run = told.script_finished, self._run
-        self._run = []
+        around, before = self._around if self._keeps else {}, self._around_before
+        changed = chain(*(said for kind, said in around.items() if said != before.get(kind)))
+        self._run, self._around_before = [], {**before, **self._around}
         if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
             gone = [path for path, known in self._shown.items()
                     if known.fragment in told.metadata.run.fragment_ids
@@ -172,12 +183,12 @@ class _Browser:
         elif status == ForwardMsg.FINISHED_SUCCESSFULLY:
             if self._keeps and self._shown.keys() <= self._seen:
                 told.script_finished = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
-                return [_as_fragment(told)]
+                return [*changed, _as_fragment(told)]
             self._shown = {path: self._shown[path] for path in self._seen}
-            return [*run, message]
+            return [*run, *chain(*around.values()), message]
         elif status == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             self._shown = {}
-        return [message]
+        return [*changed, message]
 
 
 def _as_fragment(told: ForwardMsg) -> Message:
