@@ -92,7 +92,7 @@ function end() {
   const own = ending = setTimeout(() => requestAnimationFrame(() => {
     if (own !== ending || !isThere()) return;
     leave();
-    keep(document.querySelectorAll(charts));  // the next one may come later
+    setTimeout(() => keep(document.querySelectorAll(charts)));  // the next one may come later
   }), redrawn);
 }
 

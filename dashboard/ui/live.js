@@ -140,17 +140,21 @@ const steps = ({ min, step }, at) => Math.round((at - min) / step);
 function foreseen(input) {
   if (dragged?.input !== input || !dragged.meant.size) return false;
   if (dragged.meant.has(steps(input, input.value))) return true;
-  dragged = undefined;
+  letGo();
   return false;
 }
 
 function grasp({ target, clientX: x, isPrimary }) {
-  const inputs = slider(target) && target.closest(".stSlider")?.querySelectorAll("input[type=range]");
-  dragged = isPrimary && inputs?.length === 1 ? { input: inputs[0], x, meant: new Set() } : undefined;
+  const whole = slider(target) && target.closest(".stSlider");
+  const inputs = whole?.querySelectorAll("input[type=range]");
+  letGo();
+  if (!isPrimary || inputs?.length !== 1) return;
+  dragged = { input: inputs[0], x, meant: new Set() };
+  tracked.observe(whole, { subtree: true, attributes: true, attributeFilter: ["class"] });
 }
 
 function drag({ clientX: x, isPrimary, buttons }) {
-  if (!buttons) dragged = undefined;  // let go where nobody heard of it
+  if (!buttons) letGo();  // let go where nobody heard of it
   if (!dragged || !isPrimary) return;
   const { input, meant } = dragged, [low, high, step] = [input.min, input.max, input.step].map(Number);
   dragged.from ??= Number(input.value);  // a press beside the thumb has moved it by now
@@ -164,21 +168,46 @@ function drag({ clientX: x, isPrimary, buttons }) {
 addEventListener("pointerdown", grasp, true);
 addEventListener("pointermove", drag, true);
 for (const end of ["pointerup", "pointercancel", "keydown"])
-  addEventListener(end, () => { dragged = undefined; }, true);
+  addEventListener(end, letGo, true);
 
 // For each position Streamlit adds a rule to its own large style sheet, and the browser then looks
-// through all elements for what each of the rules there may change. A small sheet costs little.
+// through all elements for what each of the rules there may change. While a pointer holds a slider
+// its track has the rule's words for itself, and a small sheet gets the rules afterwards.
 const insertRule = CSSStyleSheet.prototype.insertRule, largest = 50;
-let small;
+const owed = new Map();  // rules by their class
+let small, track;
+
+function insert(rule) {
+  if (!(small?.cssRules.length < largest))
+    small = document.head.appendChild(document.createElement("style")).sheet;
+  insertRule.call(small, rule, small.cssRules.length);
+}
 
 CSSStyleSheet.prototype.insertRule = function (rule, ...place) {
   if (!document.body.hasAttribute("data-live") || !this.ownerNode?.dataset.emotion)
     return insertRule.call(this, rule, ...place);
-  if (!(small?.cssRules.length < largest))
-    small = document.head.appendChild(document.createElement("style")).sheet;
-  insertRule.call(small, rule, small.cssRules.length);
+  const [, name] = rule.match(/^\.([\w-]+)\{[^{}]*linear-gradient/) ?? [];
+  if (dragged && name) owed.set(name, rule);
+  else insert(rule);
   return place[0] ?? 0;
 };
+
+const tracked = new MutationObserver((seen) => {
+  for (const { target } of seen) {
+    const name = [...target.classList].find((one) => owed.has(one));
+    if (name) track = target;
+    if (target === track) track.style.cssText = name ? owed.get(name).slice(name.length + 2, -1) : "";
+  }
+});
+
+function letGo() {
+  dragged = undefined;
+  tracked.disconnect();
+  for (const rule of owed.values()) insert(rule);
+  owed.clear();
+  if (track) track.style.cssText = "";
+  track = undefined;
+}
 
 export default function ({ data }) {
   sliders = data.sliders;
