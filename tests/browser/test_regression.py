@@ -390,6 +390,49 @@ def test_charts_are_where_the_pointer_is_before_the_slider_is(window):
     assert seen.page.evaluate(_GO, [drag.x + 90, drag.y])[0] == let_go
 
 
+_INSERTED = """() => {
+  const total = () => [...document.styleSheets]
+    .reduce((sum, { cssRules }) => sum + cssRules.length, 0);
+  window.begun = total();
+  window.inserted = () => total() - window.begun;
+}"""
+# The share of the track that is coloured, where the thumb stands, and whether the track says so
+# itself.
+_TRACK = """() => {
+  const all = [...document.querySelectorAll(".st-key-panel-a-gaussian-width .stSlider *")];
+  const track = all.find((one) => getComputedStyle(one).backgroundImage.includes("gradient"));
+  const input = all.find((one) => one.type === "range");
+  const [value, low, high] = [input.value, input.min, input.max].map(Number);
+  const { backgroundImage, position } = getComputedStyle(track);
+  const shares = [...backgroundImage.matchAll(/([\\d.]+)%/g)].map(([, share]) => Number(share));
+  return [Math.max(...shares), 100 * (value - low) / (high - low), position, track.style.cssText];
+}"""
+
+
+def test_a_track_is_coloured_without_a_rule_for_each_position(window):
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
+    drag = Drag(seen, "panel-a-gaussian-width")
+    drag.move(20)
+    seen.page.evaluate(_INSERTED)
+    for by in (7, 5, -9):
+        drag.move(by)
+        share, thumb, position, own = seen.page.evaluate(_TRACK)
+        assert share == pytest.approx(thumb, abs=0.01)
+        assert position == "absolute"
+        assert own
+    assert seen.page.evaluate("window.inserted()") == 0
+    back = drag.input.input_value()
+    drag.drop()
+    assert seen.page.evaluate("window.inserted()") >= 3
+    for key in ("ArrowRight", "ArrowLeft"):  # from here, and back to a position of the drag
+        drag.input.press(key)
+        seen.settle()
+    assert drag.input.input_value() == back
+    share, thumb, position, own = seen.page.evaluate(_TRACK)
+    assert share == pytest.approx(thumb, abs=0.01)
+    assert (position, own) == ("absolute", "")
+
+
 def test_charts_follow_a_slider_that_goes_elsewhere_than_the_pointer(window):
     seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     drag = Drag(seen, "panel-a-gaussian-width")

@@ -57,7 +57,9 @@ def test_it_is_served_with_the_settings_beside_the_script(
 
         def run(self):
             bootstrap._print_url(is_running_hello=False)
-            names = ("server.address", "server.port", "runner.postScriptGC")
+            names = (
+                "server.address", "server.port", "runner.postScriptGC", "client.allowedOrigins",
+            )  # fmt: skip
             seen.update({name: config.get_option(name) for name in names})
 
     monkeypatch.setattr(starlette_server, "UvicornRunner", Runner)
@@ -71,6 +73,7 @@ def test_it_is_served_with_the_settings_beside_the_script(
     assert isinstance(seen.pop("app"), st.App)
     assert seen == {
         "server.address": "0.0.0.0", "server.port": 8765, "runner.postScriptGC": False,
+        "client.allowedOrigins": [],
     }  # fmt: skip
     assert "  URL: http://localhost:8765/\n  Network URL: http://192.0.2.7:8765/\n" in welcome()
 

@@ -60,6 +60,7 @@ class Screen:
     def __init__(self):
         self.shown, self.got, self.run = {}, 0, None
         self.cache, self.runs, self.age = {}, 0, 2
+        self.around = []
 
     async def __call__(self, message):
         told = ForwardMsg.FromString(message["bytes"])
@@ -75,6 +76,12 @@ class Screen:
         if kind == "new_session":
             self.run, self.seen = [*told.metadata.run.fragment_ids], set()
             self.age = told.new_session.config.max_cached_message_age
+        elif kind == "logo":
+            self.around.append(f"logo {told.logo.image}")
+        elif kind == "navigation":
+            self.around.append(f"menu {told.navigation.page_script_hash}")
+        elif kind == "page_config_changed":
+            self.around.append(told.page_config_changed.title)
         elif kind == "delta":
             path = tuple(told.metadata.delta_path)
             if told.delta.WhichOneof("type") == "add_block":
@@ -152,6 +159,51 @@ def test_only_what_changed_is_sent_again(told):
     )  # fmt: skip
     assert told(begin("3"), *page("a", "B", "c"), end())[0] == 2
     assert told.screen.run == ["unchanged"], "for a fragment's, which leaves the rest as it is"
+
+
+def around(*titles, logo="l", menu="p"):
+    """What stands around a page, in the order of a run."""
+    made = [ForwardMsg() for _ in range(2 + len(titles))]
+    made[0].logo.image, made[1].navigation.page_script_hash = logo, menu
+    for told, title in zip(made[2:], titles, strict=True):
+        told.page_config_changed.title = title
+    return made
+
+
+def test_what_stands_around_a_page_waits_for_the_end_and_is_sent_where_it_changed(told):
+    screen = told.screen
+
+    def run(number, *frame, status=DONE):
+        del screen.around[:]
+        told(begin(number), *frame, *page("a"), end(status))
+        return screen.around
+
+    assert run("1", *around("page", "page, b")) == ["logo l", "menu p", "page", "page, b"]
+    assert run("2", *around("page", "page, b")) == []
+    assert run("3", *around("page", "page, c")) == ["page", "page, c"]
+    assert run("4", *around("page")) == ["page"], "else the window keeps what no longer holds"
+    assert run("5", *around("page", logo="other")) == ["logo other"]
+    assert run("6", *around("page", "b", logo="other"), status=EARLY) == ["page", "b"]
+    assert run("7", *around("page", "b", logo="other")) == []
+    told(begin("8"), end(EARLY))  # before it said anything
+    assert run("9", *around("page", "b", logo="other")) == []
+
+
+def test_a_run_that_is_sent_whole_says_what_stands_around_the_page(told):
+    """Streamlit's browser clears a logo that a run of the whole page does not bring."""
+    screen = told.screen
+    told(begin(), *around("page"), *page("a", "b"), end())
+    del screen.around[:]
+    told(begin("2"), *around("page"), *page("a"), end())  # something disappears
+    assert screen.around == ["logo l", "menu p", "page"]
+    timer = ForwardMsg()
+    timer.auto_rerun.fragment_id = "f"
+    del screen.around[:]
+    told(begin("3"), *around("page"), *page("a"), timer, *around("late")[2:], end())
+    assert screen.around == ["logo l", "menu p", "page", "late"]
+    del screen.around[:]
+    told(begin("4", page="other"), *around("page", menu="other"), *page("a"), end())
+    assert screen.around == ["logo l", "menu other", "page"]
 
 
 def test_what_disappears_is_cleared_and_everything_else_stays(told):

@@ -335,6 +335,8 @@ def test_streamlit_run_asks_nobody_and_answers_this_machine_alone(tmp_path, addr
         foreign = {"Origin": "https://evil.example"}
         with pytest.raises(InvalidStatus, match="403"):
             connect(f"ws://127.0.0.1:{port}/_stcore/stream", additional_headers=foreign)
+        told = json.loads(server.text("/_stcore/host-config"))
+        assert told["allowedOrigins"] == [], "a page of elsewhere around ours may command it"
     assert (tmp_path / "asked").read_text("utf-8") == ""
     assert f":{port}/" in server.log.read_text("utf-8")
 
