@@ -83,16 +83,14 @@ class _Browser:
         if kind == "new_session":
             message = self._begin(told)
         elif kind in ("delta", "ref_hash") and told.metadata.delta_path:
-            if self._keeps:
-                self._run.append(message)
-            if await self._is_kept_back(told):
+            if await self._is_kept_back(told, message):
                 return
         elif kind in ("auto_rerun", "delta"):
             await self._send_whole()  # the browser ends timers when a run of the whole page begins
             self._restless = True
         elif kind in _AROUND:
-            if kind == "navigation":  # a new visitor's first run names no page at its begin
-                self._page = told.navigation.page_script_hash
+            # A new visitor's first run names no page at its begin.
+            self._page = told.navigation.page_script_hash or self._page
             self._around.setdefault(kind, []).append(message)
             if self._keeps:
                 return
@@ -111,11 +109,12 @@ class _Browser:
         self._keeps = whole and page == self._page and bool(self._shown) and not self._restless
         self._page, self._seen, self._around = page, set(), {}
         self._run = [_message(told)] if self._keeps else []
-        if whole and not self._keeps:
-            self._restless = False
+        self._restless = self._restless and not whole
         return _as_fragment(told) if self._keeps else _message(told)
 
-    async def _is_kept_back(self, told: ForwardMsg) -> bool:
+    async def _is_kept_back(self, told: ForwardMsg, message: Message) -> bool:
+        if self._keeps:
+            self._run.append(message)
         name = (told.ref_hash or told.hash) if told.metadata.cacheable else ""
         fresh = not name or self._runs - self._used.get(name, 0) <= _SHOWN_RUNS
         if await self._is_known(told) and self._keeps and fresh:

@@ -11,6 +11,11 @@ from dashboard.unchanged import Unchanged
 
 DONE, EARLY = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
 PART = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+AROUND = {
+    "logo": lambda told: f"logo {told.logo.image}",
+    "navigation": lambda told: f"menu {told.navigation.page_script_hash}",
+    "page_config_changed": lambda told: told.page_config_changed.title,
+}
 
 
 def begin(run="1", page="p", fragments=()):
@@ -76,26 +81,25 @@ class Screen:
         if kind == "new_session":
             self.run, self.seen = [*told.metadata.run.fragment_ids], set()
             self.age = told.new_session.config.max_cached_message_age
-        elif kind == "logo":
-            self.around.append(f"logo {told.logo.image}")
-        elif kind == "navigation":
-            self.around.append(f"menu {told.navigation.page_script_hash}")
-        elif kind == "page_config_changed":
-            self.around.append(told.page_config_changed.title)
+        elif kind in AROUND:
+            self.around.append(AROUND[kind](told))
         elif kind == "delta":
-            path = tuple(told.metadata.delta_path)
-            if told.delta.WhichOneof("type") == "add_block":
-                inside = [one for one in self.shown if one[: len(path)] == path != one]
-                if self.shown.get(path) != told.delta:
-                    for one in inside:
-                        del self.shown[one]
-            self.shown[path] = told.delta
-            self.seen.add(path)
+            self.draw(told)
         elif told.script_finished == DONE:
             self.shown = {path: it for path, it in self.shown.items() if path in self.seen}
         elif told.script_finished == PART:
             self.shown = {path: it for path, it in self.shown.items()
                           if path in self.seen or it.fragment_id not in self.run}  # fmt: skip
+
+    def draw(self, told):
+        path = tuple(told.metadata.delta_path)
+        if told.delta.WhichOneof("type") == "add_block":
+            inside = [one for one in self.shown if one[: len(path)] == path != one]
+            if self.shown.get(path) != told.delta:
+                for one in inside:
+                    del self.shown[one]
+        self.shown[path] = told.delta
+        self.seen.add(path)
 
     @property
     def words(self):
