@@ -409,6 +409,13 @@ _TRACK = """() => {
 }"""
 
 
+_LET_GO = {
+    "a key": "dispatchEvent(new KeyboardEvent('keydown', { key: 'Shift', bubbles: true }))",
+    "a hand that opened where nobody heard of it": """dispatchEvent(new PointerEvent(
+      "pointermove", { clientX: 1, clientY: 1, isPrimary: true, buttons: 0, bubbles: true }))""",
+}
+
+
 def test_a_track_is_coloured_without_a_rule_for_each_position(window):
     seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     drag = Drag(seen, "panel-a-gaussian-width")
@@ -431,6 +438,21 @@ def test_a_track_is_coloured_without_a_rule_for_each_position(window):
     share, thumb, position, own = seen.page.evaluate(_TRACK)
     assert share == pytest.approx(thumb, abs=0.01)
     assert (position, own) == ("absolute", "")
+
+
+@pytest.mark.parametrize("end", ["a key", "a hand that opened where nobody heard of it"])
+def test_charts_leave_a_pointer_that_no_longer_holds_the_slider(window, end):
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
+    drag = Drag(seen, "panel-a-gaussian-width")
+    drag.move(20)
+    assert seen.page.evaluate(_TRACK)[3], "the track has its own words while it is held"
+    seen.page.evaluate(_LET_GO[end])
+    before = seen.page.evaluate("document.body.value.at")
+    assert seen.page.evaluate(_GO, [drag.x + 40, drag.y])[0] == before
+    assert seen.page.evaluate(_TRACK)[2:] == ["absolute", ""]
+    drag.drop()
+    share, thumb, *_ = seen.page.evaluate(_TRACK)
+    assert share == pytest.approx(thumb, abs=0.01)
 
 
 def test_charts_follow_a_slider_that_goes_elsewhere_than_the_pointer(window):
