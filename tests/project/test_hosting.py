@@ -124,7 +124,10 @@ def test_what_a_crowd_takes_follows_from_what_was_measured():
     assert f"{cores} cores, where memory" in text
     assert sent == round(visitors * frames / 1e6, 1)
     assert f"as much as {making / change:.0f} changes" in text
-    assert f"| {change} ms |" in section("hosting.md", "How many students")
+    class_of_30 = section("hosting.md", "How many students")
+    assert f"| {change} ms |" in class_of_30
+    assert f"need 15 × {change} ms each second, three fifths of a core," in class_of_30
+    assert round(30 / 2 * change / 1000 * 5) == 3
 
 
 def test_on_one_machine_the_proxy_finds_the_service():
@@ -336,7 +339,7 @@ def test_streamlit_run_asks_nobody_and_answers_this_machine_alone(tmp_path, addr
         with pytest.raises(InvalidStatus, match="403"):
             connect(f"ws://127.0.0.1:{port}/_stcore/stream", additional_headers=foreign)
         told = json.loads(server.text("/_stcore/host-config"))
-        assert told["allowedOrigins"] == [], "a page of elsewhere around ours may command it"
+        assert told["allowedOrigins"] == [], "a site that embeds the page may send it commands"
     assert (tmp_path / "asked").read_text("utf-8") == ""
     assert f":{port}/" in server.log.read_text("utf-8")
 
